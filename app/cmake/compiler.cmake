@@ -1,0 +1,15 @@
+# One interface target carries what every target of ours compiles with.
+add_library(attn_options INTERFACE)
+target_include_directories(attn_options INTERFACE "${CMAKE_SOURCE_DIR}")
+# -ffp-contract=off: the emulator's results are compared bit by bit across thread orders and builds.
+target_compile_options(attn_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off>)
+if(ATTN_WERROR)
+  target_compile_options(attn_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(ATTN_SANITIZE)
+  string(REPLACE ";" "," sanitize "${ATTN_SANITIZE}")
+  target_compile_options(attn_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${sanitize} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+  target_link_options(attn_options INTERFACE -fsanitize=${sanitize})
+endif()

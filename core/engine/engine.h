@@ -1,0 +1,58 @@
+// The engine: schedule -> run -> postprocess, one step at a time (nano-vllm's LLMEngine).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/config.h"
+#include "core/trace/step_record.h"
+#include "kernels/device.h"
+
+namespace attn {
+
+class Transformer;
+
+/// nano-vllm's SamplingParams, with greedy (temperature 0) allowed.
+struct SamplingParams {
+  float temperature = 0.0F;
+  int max_tokens = 64;
+  bool ignore_eos = false;
+  int top_k = 0;
+  float top_p = 1.0F;
+};
+
+struct Request {
+  int at_step = 0;                         // enters before that engine step, at once when the engine is idle
+  std::string label;                       // how the user names it ("A"), or the prompt's beginning
+  std::vector<std::int32_t> token_ids;
+  SamplingParams sampling;
+};
+
+class Engine {
+ public:
+  using TokenText = std::function<std::string(std::int32_t)>;
+  /// `transformer` may be null: bookkeeping only, every sampled token is then `fake_token(seq_id, position)`
+  /// (tests and the golden walk-throughs of the scheduler use this).
+  Engine(Device& device, Transformer* transformer, EngineConfig config, TokenText token_text = {});
+  ~Engine();
+
+  /// Queues a request and returns its id (order of entry). An impossible one is rejected in the record
+  /// of the step it would have entered, and never disturbs the others.
+  int add_request(Request request);
+  bool has_work() const;
+  /// Runs one step and returns its record. PRECOND: has_work().
+  std::shared_ptr<const trace::StepRecord> step();
+
+  const EngineConfig& config() const;
+  trace::ModelShape model_shape() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace attn

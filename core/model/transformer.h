@@ -1,0 +1,48 @@
+// The model around attention: embedding, norms, projections, RoPE, MLP, LM head. Attention itself and
+// the KV cache belong to the engine's model runner, which calls these in order.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "core/model/model_config.h"
+#include "kernels/device.h"
+
+namespace attn {
+
+/// Device tensors of the step at hand; valid until the next begin().
+struct QkvView {
+  void* q = nullptr;   // T [N, H, D] after (qk_norm and) RoPE
+  void* k = nullptr;   // T [N, Hkv, D] after (qk_norm and) RoPE
+  void* v = nullptr;   // T [N, Hkv, D]
+};
+
+class Transformer {
+ public:
+  /// Loads config.json and *.safetensors (sharded or not) of a model directory onto the device.
+  /// Every parameter must be there with its shape, none may be extra; throws InputError otherwise.
+  Transformer(Device& device, const std::filesystem::path& model_dir);
+  ~Transformer();
+  Transformer(const Transformer&) = delete;
+  Transformer& operator=(const Transformer&) = delete;
+
+  const ModelConfig& config() const;
+
+  /// Starts a forward of N tokens: uploads ids and positions, embeds.
+  void begin(const std::vector<std::int32_t>& input_ids, const std::vector<std::int32_t>& positions);
+  /// Norm, q/k/v projections, qk_norm, RoPE of a layer.
+  QkvView qkv(int layer);
+  /// Output projection of o (T [N, H, D], device), residual, norm, MLP, residual.
+  void finish_layer(int layer, const void* o);
+  /// Final norm and LM head on the given rows of the batch: float [rows, vocab] on the device,
+  /// valid until the next call.
+  const float* logits(const std::vector<std::int32_t>& rows);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace attn

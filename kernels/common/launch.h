@@ -1,0 +1,37 @@
+// What a launcher gets besides its params, and what it leaves behind.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+struct Dim3 {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+/// One kernel launch as the trace and the cost panel show it. bytes and flop are the launcher's own
+/// count of the data it must move (each input read once, each output written once) and arithmetic.
+struct LaunchRecord {
+  std::string kernel;
+  Dim3 grid;
+  Dim3 block;
+  std::size_t shared_bytes = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t flop = 0;
+  float ms = NAN;  // device events on CUDA when timing is on; NaN = not measured
+};
+
+/// Passed to every launcher. `log` may be null. `stream` is a cudaStream_t on CUDA, unused on simt.
+/// `executor` belongs to the backend (the emulator's state), null on CUDA.
+struct LaunchContext {
+  void* stream = nullptr;
+  void* executor = nullptr;
+  bool timing = false;
+  std::vector<LaunchRecord>* log = nullptr;
+};
+
+}  // namespace attn

@@ -1,0 +1,43 @@
+// Every meaningful rectangle of a frame by name ("pool/block/3", "mask/cell/1,4") with its value.
+// Tooltips, linked highlights, the text twin and tests use marks; a test clicks a mark, not a pixel.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::viz {
+
+struct Rect {
+  float x = 0, y = 0, w = 0, h = 0;
+  bool contains(float px, float py) const { return px >= x && py >= y && px < x + w && py < y + h; }
+  float right() const { return x + w; }
+  float bottom() const { return y + h; }
+};
+
+struct Mark {
+  std::string name;    // "panel/thing/index"
+  Rect rect;           // screen pixels
+  std::string value;   // "ref_count 2", "0.1353"
+  std::string source;  // where the number comes from: "weights[2, 5, 1] F32, decode_l2_tiled_kernel"
+};
+
+class Marks {
+ public:
+  void clear() { marks_.clear(); }
+  void add(std::string name, Rect rect, std::string value = {}, std::string source = {}) {
+    marks_.push_back({std::move(name), rect, std::move(value), std::move(source)});
+  }
+  const Mark* find(std::string_view name) const {
+    for (const Mark& mark : marks_) {
+      if (mark.name == name) return &mark;
+    }
+    return nullptr;
+  }
+  const std::vector<Mark>& all() const { return marks_; }
+
+ private:
+  std::vector<Mark> marks_;
+};
+
+}  // namespace attn::viz

@@ -100,6 +100,10 @@ struct LayerRecord {
   TensorRecord v;                        // [N, Hkv, D]
   TensorRecord o;                        // [N, H, D]
   TensorRecord lse;                      // F32 [H, N]
+  // The whole cache before this step's store, [num_blocks, block_size, Hkv, D]; empty (no shape) unless the
+  // contents came from outside the trace (a tensor case), for no earlier step then explains them.
+  TensorRecord k_cache;
+  TensorRecord v_cache;
 };
 
 struct Sampled {
@@ -171,6 +175,7 @@ struct ModelShape {
   int hidden_size = 0;
   int vocab_size = 0;
   DType dtype = DType::f32;
+  float scale = 0.0F;                      // softmax scale; 0 = 1 / sqrt(head_dim)
 };
 
 struct Manifest {

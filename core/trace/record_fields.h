@@ -1,0 +1,120 @@
+// The one list of fields of every recorded struct; ByteWriter and ByteReader (binary.h) both walk it.
+// Adding, removing or reordering a field changes the file: raise kTraceVersion (chunk_file.h) with it.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "core/trace/binary.h"
+#include "core/trace/step_record.h"
+
+namespace attn::trace {
+
+template <>
+inline constexpr DType kLastOf<DType> = DType::bf16;
+template <>
+inline constexpr MaskAlignment kLastOf<MaskAlignment> = MaskAlignment::none;
+template <>
+inline constexpr DecodePath kLastOf<DecodePath> = DecodePath::gather_padded;
+template <>
+inline constexpr PrefillPath kLastOf<PrefillPath> = PrefillPath::gather_flatten;
+template <>
+inline constexpr FreeListOrder kLastOf<FreeListOrder> = FreeListOrder::scrambled;
+template <>
+inline constexpr HashPolicy kLastOf<HashPolicy> = HashPolicy::old;
+template <>
+inline constexpr StepKind kLastOf<StepKind> = StepKind::decode;
+template <>
+inline constexpr SeqStatus kLastOf<SeqStatus> = SeqStatus::finished;
+template <>
+inline constexpr Stage kLastOf<Stage> = Stage::commit;
+template <>
+inline constexpr AttentionPath kLastOf<AttentionPath> = AttentionPath::decode_gather_padded;
+template <>
+inline constexpr EventKind kLastOf<EventKind> = EventKind::admit;
+
+/// R is T or const T: one list for both directions.
+template <class R, class T>
+concept Of = std::same_as<std::remove_const_t<R>, T>;
+
+template <class A, Of<SeqState> R>
+void fields(A& a, R& r) {
+  a(r.id, r.status, r.num_tokens, r.num_prompt_tokens, r.num_cached_tokens, r.num_scheduled_tokens);
+  a(r.block_table, r.token_ids);
+}
+
+template <class A, Of<BlockState> R>
+void fields(A& a, R& r) {
+  a(r.id, r.ref_count, r.hash, r.token_ids, r.num_filled);
+}
+
+template <class A, Of<Event> R>
+void fields(A& a, R& r) {
+  a(r.kind, r.seq_id, r.block_id, r.text);
+}
+
+template <class A, Of<TensorRecord> R>
+void fields(A& a, R& r) {
+  a(r.dtype, r.shape, r.data);
+}
+
+template <class A, Of<ShapeNote> R>
+void fields(A& a, R& r) {
+  a(r.stage, r.layer, r.name, r.dtype, r.shape, r.note);
+}
+
+template <class A, Of<LayerRecord> R>
+void fields(A& a, R& r) {
+  a(r.layer, r.q, r.k, r.v, r.o, r.lse, r.k_cache, r.v_cache);
+}
+
+template <class A, Of<Sampled> R>
+void fields(A& a, R& r) {
+  a(r.seq_id, r.token_id, r.text, r.discarded, r.top_logits);
+}
+
+template <class A, Of<Rejected> R>
+void fields(A& a, R& r) {
+  a(r.id, r.reason);
+}
+
+template <class A, Of<Dim3> R>
+void fields(A& a, R& r) {
+  a(r.x, r.y, r.z);
+}
+
+template <class A, Of<LaunchRecord> R>
+void fields(A& a, R& r) {
+  a(r.kernel, r.grid, r.block, r.shared_bytes, r.bytes, r.flop, r.ms);
+}
+
+template <class A, Of<LaunchEntry> R>
+void fields(A& a, R& r) {
+  a(r.stage, r.layer, r.launch);
+}
+
+template <class A, Of<EngineConfig> R>
+void fields(A& a, R& r) {
+  a(r.block_size, r.num_blocks, r.max_num_seqs, r.max_num_batched_tokens, r.max_model_len, r.prefix_caching);
+  a(r.decode_path, r.prefill_path, r.prefill_level, r.decode_level, r.num_splits, r.mask_alignment);
+  a(r.free_list, r.free_list_seed, r.policy, r.warmup, r.warmup_identity, r.seed, r.record_layers);
+}
+
+/// What opening a trace reads of each step: enough to name tokens and to know who wrote which slot.
+template <class A, Of<StepRecord> R>
+void head_fields(A& a, R& r) {
+  a(r.step, r.kind, r.slot_mapping, r.token_texts);
+}
+
+template <class A, Of<StepRecord> R>
+void fields(A& a, R& r) {
+  head_fields(a, r);
+  a(r.path, r.config, r.seqs, r.num_scheduled, r.seqs_after);
+  a(r.cu_seqlens_q, r.cu_seqlens_k, r.max_seqlen_q, r.max_seqlen_k, r.context_lens, r.block_tables);
+  a(r.input_ids, r.positions, r.paged);
+  a(r.free_blocks, r.hash_to_block, r.blocks);
+  a(r.events, r.preempted, r.rejected, r.sampled, r.finished);
+  a(r.shapes, r.launches, r.state_hash, r.layers);
+}
+
+}  // namespace attn::trace

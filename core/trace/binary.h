@@ -14,16 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/trace/enum_range.h"
 #include "kernels/common/check.h"
 
 namespace attn::trace {
 
 static_assert(std::endian::native == std::endian::little, "the archives copy numbers as they lie in memory");
 static_assert(sizeof(std::size_t) == 8, "sizes are stored as 64 bits");
-
-/// Largest legal value of an enum; specialised next to the field lists.
-template <class E>
-inline constexpr E kLastOf{};
 
 /// Elements copied as one block of bytes (bool is not: std::vector<bool> has no such block).
 template <class T>

@@ -10,29 +10,6 @@
 
 namespace attn::trace {
 
-template <>
-inline constexpr DType kLastOf<DType> = DType::bf16;
-template <>
-inline constexpr MaskAlignment kLastOf<MaskAlignment> = MaskAlignment::none;
-template <>
-inline constexpr DecodePath kLastOf<DecodePath> = DecodePath::gather_padded;
-template <>
-inline constexpr PrefillPath kLastOf<PrefillPath> = PrefillPath::gather_flatten;
-template <>
-inline constexpr FreeListOrder kLastOf<FreeListOrder> = FreeListOrder::scrambled;
-template <>
-inline constexpr HashPolicy kLastOf<HashPolicy> = HashPolicy::old;
-template <>
-inline constexpr StepKind kLastOf<StepKind> = StepKind::decode;
-template <>
-inline constexpr SeqStatus kLastOf<SeqStatus> = SeqStatus::finished;
-template <>
-inline constexpr Stage kLastOf<Stage> = Stage::commit;
-template <>
-inline constexpr AttentionPath kLastOf<AttentionPath> = AttentionPath::decode_gather_padded;
-template <>
-inline constexpr EventKind kLastOf<EventKind> = EventKind::admit;
-
 /// R is T or const T: one list for both directions.
 template <class R, class T>
 concept Of = std::same_as<std::remove_const_t<R>, T>;

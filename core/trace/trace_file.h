@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "core/trace/store.h"
 
@@ -34,6 +35,8 @@ class Writer {
   Writer(const std::filesystem::path& path, const Manifest& manifest);
   ~Writer();
   void append(const StepRecord& step);
+  /// A request that was not in the manifest when the trace began (a prompt typed in the window).
+  void append_request_label(const std::string& label);
 
  private:
   struct State;

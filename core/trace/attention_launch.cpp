@@ -1,0 +1,315 @@
+#include "core/trace/attention_launch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/trace/record_check.h"
+#include "kernels/common/check.h"
+#include "kernels/common/plan.h"
+
+namespace attn::trace {
+namespace {
+
+constexpr double kMaxProbeBytes = 2.0 * (1U << 30U);
+
+Buffer upload_bytes(Device& device, const std::vector<std::byte>& bytes, std::string_view label) {
+  Buffer buffer(device, bytes.size(), label);
+  if (buffer) buffer.upload(bytes);
+  return buffer;
+}
+
+Buffer upload_ints(Device& device, const std::vector<std::int32_t>& values, std::string_view label) {
+  Buffer buffer(device, values.size() * sizeof(std::int32_t), label);
+  if (buffer) buffer.upload(values);
+  return buffer;
+}
+
+/// Device side of one launch; buffers live until the results are read back.
+class Launch {
+ public:
+  Launch(Device& device, const AttentionInputs& inputs, bool probe)
+      : device_(device), in_(inputs), step_(*inputs.step), model_(*inputs.model), probe_(probe) {}
+
+  AttentionOutputs run() {
+    std::vector<LaunchRecord> log;
+    std::vector<LaunchRecord>* const previous = device_.context().log;
+    device_.context().log = &log;
+    try {
+      upload();
+      is_decode(step_.path) ? decode() : prefill();
+      device_.synchronize();
+    } catch (...) {
+      device_.context().log = previous;
+      throw;
+    }
+    device_.context().log = previous;
+    return read_back(std::move(log));
+  }
+
+ private:
+  float scale() const {
+    return model_.scale > 0.0F ? model_.scale : 1.0F / std::sqrt(static_cast<float>(model_.head_dim));
+  }
+  std::size_t num_q() const { return static_cast<std::size_t>(step_.cu_seqlens_q.back()); }
+  std::size_t heads() const { return static_cast<std::size_t>(model_.num_heads); }
+
+  void upload() {
+    q_ = upload_bytes(device_, in_.q->data, "q");
+    o_ = Buffer(device_, in_.q->data.size(), "o");
+    lse_ = Buffer(device_, heads() * num_q() * sizeof(float), "lse");
+    cu_q_ = upload_ints(device_, step_.cu_seqlens_q, "cu_seqlens_q");
+    cu_k_ = upload_ints(device_, step_.cu_seqlens_k, "cu_seqlens_k");
+    std::vector<std::int32_t> lens(static_cast<std::size_t>(step_.num_scheduled));
+    for (std::size_t b = 0; b < lens.size(); ++b) lens[b] = k_len(step_, b);
+    lens_ = upload_ints(device_, lens, "context_lens");
+    if (!reads_cache(step_.path)) {
+      k_ = upload_bytes(device_, in_.k->data, "k");
+      v_ = upload_bytes(device_, in_.v->data, "v");
+      return;
+    }
+    ATTN_CHECK(in_.pool != nullptr, "path {} reads the cache", static_cast<int>(step_.path));
+    k_ = upload_bytes(device_, in_.pool->k, "k_cache");
+    v_ = upload_bytes(device_, in_.pool->v, "v_cache");
+    std::vector<std::int32_t> flat;
+    for (const auto& row : *step_.block_tables) flat.insert(flat.end(), row.begin(), row.end());
+    width_ = step_.block_tables->empty() ? 0 : static_cast<int>(step_.block_tables->front().size());
+    tables_ = upload_ints(device_, flat, "block_tables");
+  }
+
+  /// k_cache, v_cache -> dense [B, max_len, Hkv, D], zero-padded.
+  void gather() {
+    const std::size_t row =
+        static_cast<std::size_t>(model_.num_kv_heads) * model_.head_dim * dtype_size(model_.dtype);
+    const std::size_t bytes = static_cast<std::size_t>(step_.num_scheduled) * step_.max_seqlen_k * row;
+    Buffer k_dense(device_, bytes, "k_dense"), v_dense(device_, bytes, "v_dense");
+    device_.kernels().gather_kv({.dtype = model_.dtype,
+                                 .batch = step_.num_scheduled,
+                                 .max_len = step_.max_seqlen_k,
+                                 .block_table_width = width_,
+                                 .kv = in_.pool->kv,
+                                 .k_cache = k_.as(),
+                                 .v_cache = v_.as(),
+                                 .block_tables = tables_.as<std::int32_t>(),
+                                 .seqlens = lens_.as<std::int32_t>(),
+                                 .k_dense = k_dense.as(),
+                                 .v_dense = v_dense.as()},
+                                device_.context());
+    k_ = std::move(k_dense);
+    v_ = std::move(v_dense);
+  }
+
+  void flatten() {
+    const std::size_t row =
+        static_cast<std::size_t>(model_.num_kv_heads) * model_.head_dim * dtype_size(model_.dtype);
+    const std::size_t bytes = static_cast<std::size_t>(step_.cu_seqlens_k.back()) * row;
+    Buffer k_flat(device_, bytes, "k_flat"), v_flat(device_, bytes, "v_flat");
+    device_.kernels().flatten_kv({.dtype = model_.dtype,
+                                  .batch = step_.num_scheduled,
+                                  .max_len = step_.max_seqlen_k,
+                                  .num_kv_heads = model_.num_kv_heads,
+                                  .head_dim = model_.head_dim,
+                                  .k_dense = k_.as(),
+                                  .v_dense = v_.as(),
+                                  .cu_seqlens_k = cu_k_.as<std::int32_t>(),
+                                  .k_flat = k_flat.as(),
+                                  .v_flat = v_flat.as()},
+                                 device_.context());
+    k_ = std::move(k_flat);
+    v_ = std::move(v_flat);
+  }
+
+  /// repeat_interleave of both dense tensors to H heads.
+  void repeat() {
+    const auto rows = static_cast<std::int64_t>(step_.num_scheduled) * step_.max_seqlen_k;
+    for (Buffer* tensor : {&k_, &v_}) {
+      Buffer repeated(device_, tensor->bytes() / model_.num_kv_heads * model_.num_heads, "repeated");
+      device_.kernels().repeat_kv({.dtype = model_.dtype,
+                                   .rows = rows,
+                                   .num_heads = model_.num_heads,
+                                   .num_kv_heads = model_.num_kv_heads,
+                                   .head_dim = model_.head_dim,
+                                   .head_map = HeadMap::grouped,
+                                   .in = tensor->as(),
+                                   .out = repeated.as()},
+                                  device_.context());
+      *tensor = std::move(repeated);
+    }
+  }
+
+  void prefill() {
+    const bool paged = step_.path == AttentionPath::prefill_paged;
+    if (step_.path == AttentionPath::prefill_gather_flatten) {
+      gather();
+      flatten();
+    }
+    PrefillParams params{.dtype = model_.dtype,
+                         .level = step_.config.prefill_level,
+                         .batch = step_.num_scheduled,
+                         .num_heads = model_.num_heads,
+                         .num_kv_heads = model_.num_kv_heads,
+                         .head_dim = model_.head_dim,
+                         .total_q = static_cast<int>(num_q()),
+                         .max_seqlen_q = step_.max_seqlen_q,
+                         .max_seqlen_k = step_.max_seqlen_k,
+                         .scale = scale(),
+                         .mask = step_.config.mask_alignment,
+                         .q = q_.as(),
+                         .k = k_.as(),
+                         .v = v_.as(),
+                         .kv = paged ? in_.pool->kv : PagedKv{},
+                         .block_tables = paged ? tables_.as<std::int32_t>() : nullptr,
+                         .block_table_width = paged ? width_ : 0,
+                         .cu_seqlens_q = cu_q_.as<std::int32_t>(),
+                         .cu_seqlens_k = cu_k_.as<std::int32_t>(),
+                         .o = o_.as(),
+                         .lse = lse_.as<float>(),
+                         .probe = {}};
+    const PrefillPlan plan = plan_prefill(params);
+    k_tile_ = plan.k_tile;
+    num_tiles_ = plan.num_k_tiles;
+    workspace_ = Buffer(device_, plan.workspace_bytes, "workspace");
+    params.workspace = workspace_.as();
+    params.workspace_bytes = plan.workspace_bytes;
+    params.probe = probe_buffers();
+    device_.kernels().prefill_attention(params, device_.context());
+  }
+
+  void decode() {
+    const bool paged = step_.path == AttentionPath::decode_paged;
+    int kv_heads = model_.num_kv_heads;
+    if (!paged) {
+      gather();
+      if (model_.num_heads != model_.num_kv_heads) repeat();
+      kv_heads = model_.num_heads;
+    }
+    // One query against its whole context: of the mask alignments only top_left (a "break it" switch)
+    // matters.
+    const bool top_left = step_.config.mask_alignment == MaskAlignment::top_left;
+    DecodeParams params{.dtype = model_.dtype,
+                        .level = step_.config.decode_level,
+                        .form = form(),
+                        .batch = step_.num_scheduled,
+                        .num_heads = model_.num_heads,
+                        .num_kv_heads = kv_heads,
+                        .head_dim = model_.head_dim,
+                        .max_len = step_.max_seqlen_k,
+                        .num_splits = step_.config.num_splits,
+                        .scale = scale(),
+                        .mask = top_left ? MaskAlignment::top_left : MaskAlignment::none,
+                        .q = q_.as(),
+                        .k = k_.as(),
+                        .v = v_.as(),
+                        .kv = paged ? in_.pool->kv : PagedKv{},
+                        .block_tables = paged ? tables_.as<std::int32_t>() : nullptr,
+                        .block_table_width = paged ? width_ : 0,
+                        .context_lens = lens_.as<std::int32_t>(),
+                        .o = o_.as(),
+                        .lse = lse_.as<float>(),
+                        .probe = {}};
+    const DecodePlan plan = plan_decode(params, device_.num_sms());
+    k_tile_ = plan.k_tile;
+    num_tiles_ = plan.num_k_tiles;
+    params.num_splits = plan.num_splits;
+    workspace_ = Buffer(device_, plan.workspace_bytes, "workspace");
+    params.workspace = workspace_.as();
+    params.workspace_bytes = plan.workspace_bytes;
+    params.probe = probe_buffers();
+    device_.kernels().decode_attention(params, device_.context());
+  }
+
+  DecodeForm form() const {
+    if (step_.path == AttentionPath::decode_gather_masked) return DecodeForm::dense_masked;
+    if (step_.path == AttentionPath::decode_gather_padded) return DecodeForm::dense_padded;
+    return DecodeForm::paged;
+  }
+
+  /// Device memory starts as NaN bytes, so what the kernel does not visit reads back as NaN.
+  ProbeBuffers probe_buffers() {
+    if (!probe_) return {};
+    const double rows = static_cast<double>(heads()) * static_cast<double>(num_q());
+    const double bytes = rows * (2.0 * step_.max_seqlen_k + 4.0 * num_tiles_) * sizeof(float);
+    if (bytes > kMaxProbeBytes) {
+      throw InputError(
+          fmt::format("the weights of this step would take {:.1f} GiB ({} heads x {} queries x {} keys); "
+                      "look at a step with fewer tokens",
+                      bytes / (1U << 30U), heads(), num_q(), step_.max_seqlen_k));
+    }
+    const auto matrix = [&](int columns, std::string_view label) {
+      return Buffer(device_, heads() * num_q() * static_cast<std::size_t>(columns) * sizeof(float), label);
+    };
+    scores_ = matrix(step_.max_seqlen_k, "scores");
+    weights_ = matrix(step_.max_seqlen_k, "weights");
+    for (Buffer& tile : tiles_) tile = matrix(num_tiles_, "tile states");
+    return {.max_k = step_.max_seqlen_k,
+            .max_tiles = num_tiles_,
+            .scores = scores_.as<float>(),
+            .weights = weights_.as<float>(),
+            .tile_m = tiles_[0].as<float>(),
+            .tile_l = tiles_[1].as<float>(),
+            .tile_alpha = tiles_[2].as<float>(),
+            .tile_o_norm = tiles_[3].as<float>()};
+  }
+
+  AttentionOutputs read_back(std::vector<LaunchRecord> log) {
+    AttentionOutputs out;
+    out.o = {model_.dtype, in_.q->shape, o_.download<std::byte>()};
+    out.lse = {
+        DType::f32, {model_.num_heads, static_cast<std::int64_t>(num_q())}, lse_.download<std::byte>()};
+    AttentionView& view = out.view;
+    view.step = step_.step;
+    view.path = step_.path;
+    view.device = device_.name();
+    view.num_heads = model_.num_heads;
+    view.num_q = static_cast<int>(num_q());
+    view.max_k = step_.max_seqlen_k;
+    view.num_tiles = num_tiles_;
+    view.k_tile = k_tile_;
+    view.k_lens = lens_.download<std::int32_t>();
+    const bool padded = step_.path == AttentionPath::decode_gather_padded;
+    view.attended = padded ? std::vector<std::int32_t>(view.k_lens.size(), step_.max_seqlen_k) : view.k_lens;
+    view.lse = lse_.download<float>();
+    view.scores = scores_.download<float>();
+    view.weights = weights_.download<float>();
+    view.tile_m = tiles_[0].download<float>();
+    view.tile_l = tiles_[1].download<float>();
+    view.tile_alpha = tiles_[2].download<float>();
+    view.tile_o_norm = tiles_[3].download<float>();
+    for (LaunchRecord& record : log) out.launches.push_back({stage_of(record.kernel), -1, std::move(record)});
+    // The attention kernel itself: the first launch of its stage (a merge of splits follows it).
+    const auto main = std::find_if(out.launches.begin(), out.launches.end(),
+                                   [](const LaunchEntry& entry) { return entry.stage == Stage::attention; });
+    if (main != out.launches.end()) view.kernel = main->launch.kernel;
+    return out;
+  }
+
+  static Stage stage_of(std::string_view kernel) {
+    if (kernel.starts_with("gather")) return Stage::gather;
+    if (kernel.starts_with("flatten")) return Stage::flatten;
+    if (kernel.starts_with("repeat")) return Stage::repeat;
+    return Stage::attention;
+  }
+
+  Device& device_;
+  const AttentionInputs& in_;
+  const StepRecord& step_;
+  const ModelShape& model_;
+  bool probe_;
+  int width_ = 0, k_tile_ = 0, num_tiles_ = 0;
+  Buffer q_, k_, v_, o_, lse_, cu_q_, cu_k_, lens_, tables_, workspace_;
+  Buffer scores_, weights_, tiles_[4];
+};
+
+}  // namespace
+
+bool reads_cache(AttentionPath path) {
+  return path != AttentionPath::identity && path != AttentionPath::prefill_packed;
+}
+
+bool is_decode(AttentionPath path) { return path >= AttentionPath::decode_paged; }
+
+AttentionOutputs launch_attention(Device& device, const AttentionInputs& inputs, bool probe) {
+  ATTN_CHECK(inputs.step->path != AttentionPath::identity, "the identity path launches no kernel");
+  return Launch(device, inputs, probe).run();
+}
+
+}  // namespace attn::trace

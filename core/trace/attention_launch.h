@@ -1,0 +1,40 @@
+// One attention of one layer, launched from host data exactly as the engine launches it: cache paths read a
+// rebuilt pool, gather paths run the gather (and flatten or repeat) kernels first.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/trace/attention_view.h"
+#include "core/trace/pool_history.h"
+#include "core/trace/step_record.h"
+#include "kernels/device.h"
+
+namespace attn::trace {
+
+/// What a launch needs; tensors are borrowed. N tokens, B sequences.
+struct AttentionInputs {
+  const StepRecord* step = nullptr;   // path, switches, cu_seqlens, tables, lengths
+  const ModelShape* model = nullptr;  // heads, head_dim, dtype, scale
+  const TensorRecord* q = nullptr;    // [N, H, D]
+  const TensorRecord* k = nullptr;    // [Nk, Hkv, D] packed; prefill_packed only
+  const TensorRecord* v = nullptr;    // [Nk, Hkv, D]
+  const Pool* pool = nullptr;         // every path that reads the cache
+};
+
+struct AttentionOutputs {
+  TensorRecord o;    // [N, H, D]
+  TensorRecord lse;  // F32 [H, N]
+  std::vector<LaunchEntry> launches;
+  AttentionView view;  // probe contents; without the probe only kernel, device, sizes and lse
+};
+
+bool reads_cache(AttentionPath path);  // keys come through block_tables
+bool is_decode(AttentionPath path);    // one query per sequence
+
+/// PRECOND: the record passed check_record, path is not identity. Throws InputError when the probe's
+/// buffers would be unreasonably large.
+AttentionOutputs launch_attention(Device& device, const AttentionInputs& inputs, bool probe);
+
+}  // namespace attn::trace

@@ -1,0 +1,76 @@
+#include "core/trace/jsonl.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/trace/names.h"
+
+namespace attn::trace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json seq_json(const SeqState& seq) {
+  return {{"id", seq.id},
+          {"status", name_of(seq.status)},
+          {"num_tokens", seq.num_tokens},
+          {"num_prompt_tokens", seq.num_prompt_tokens},
+          {"num_cached_tokens", seq.num_cached_tokens},
+          {"num_scheduled_tokens", seq.num_scheduled_tokens},
+          {"block_table", seq.block_table}};
+}
+
+Json block_json(const BlockState& block) {
+  return {{"id", block.id},
+          {"ref_count", block.ref_count},
+          {"hash", block.hash ? Json(hash_text(*block.hash)) : Json()},
+          {"num_filled", block.num_filled}};
+}
+
+/// An array with one object per element; nlohmann would take a list of pairs for an object.
+template <class T, class F>
+Json array_of(const std::vector<T>& items, F&& to_json) {
+  Json array = Json::array();
+  for (const T& item : items) array.push_back(to_json(item));
+  return array;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+}  // namespace
+
+std::string to_json_line(const StepRecord& r) {
+  Json line;
+  line["step"] = r.step;
+  line["kind"] = name_of(r.kind);
+  line["seqs"] = array_of(r.seqs, seq_json);
+  line["cu_seqlens_q"] = r.cu_seqlens_q;
+  line["cu_seqlens_k"] = r.cu_seqlens_k;
+  line["max_seqlen_q"] = r.max_seqlen_q;
+  line["max_seqlen_k"] = r.max_seqlen_k;
+  line["context_lens"] = or_null(r.context_lens);
+  line["block_tables"] = or_null(r.block_tables);
+  line["slot_mapping"] = r.slot_mapping;
+  line["input_ids"] = r.input_ids;
+  line["positions"] = r.positions;
+  line["paged"] = r.paged;
+  line["free_blocks"] = r.free_blocks;
+  line["hash_to_block"] = Json::object();
+  for (const auto& [hash, block] : r.hash_to_block) line["hash_to_block"][hash_text(hash)] = block;
+  line["blocks"] = array_of(r.blocks, block_json);
+  line["preempted"] = r.preempted;
+  line["rejected"] = array_of(r.rejected, [](const Rejected& rejected) {
+    return Json{{"id", rejected.id}, {"reason", rejected.reason}};
+  });
+  line["sampled"] = Json::array();
+  for (const Sampled& sample : r.sampled) {
+    if (sample.discarded) continue;
+    line["sampled"].push_back({{"id", sample.seq_id}, {"token_id", sample.token_id}, {"text", sample.text}});
+  }
+  line["finished"] = r.finished;
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace attn::trace

@@ -32,6 +32,7 @@ struct LaunchContext {
   void* executor = nullptr;
   bool timing = false;
   std::vector<LaunchRecord>* log = nullptr;
+  int num_sms = 1;  // blocks of one wave, for plans made inside a launcher (decode num_splits = 0)
 };
 
 }  // namespace attn

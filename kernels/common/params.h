@@ -37,6 +37,8 @@ struct GatherKvParams {
   const std::int32_t* seqlens = nullptr;          // [B]
   void* k_dense = nullptr;                        // T [B, max_len, Hkv, D]
   void* v_dense = nullptr;                        // T [B, max_len, Hkv, D]
+  // Optional host hint for the launch record; 0 = unknown, the upper bound from the shapes is used.
+  std::int64_t total_k_hint = 0;                  // sum of the key lengths
 };
 
 /// Dense to packed: concatenates the first (cu_seqlens_k[b+1]-cu_seqlens_k[b]) rows of each sequence.
@@ -51,6 +53,8 @@ struct FlattenKvParams {
   const std::int32_t* cu_seqlens_k = nullptr;     // [B+1]
   void* k_flat = nullptr;                         // T [cu_seqlens_k[B], Hkv, D]
   void* v_flat = nullptr;                         // T [cu_seqlens_k[B], Hkv, D]
+  // Optional host hint for the launch record; 0 = unknown, the upper bound from the shapes is used.
+  std::int64_t total_k_hint = 0;                  // sum of the key lengths
 };
 
 /// repeat_interleave along the head axis: out[r, h, :] = in[r, h / (H/Hkv), :].
@@ -107,6 +111,10 @@ struct PrefillParams {
   void* workspace = nullptr;                      // plan_prefill(...).workspace_bytes
   std::size_t workspace_bytes = 0;
   ProbeBuffers probe;
+  int k_tile = 0;                                 // keys per online-softmax tile (level 2); 0 = plan chooses
+  // Optional host hints for the launch record; 0 = unknown, the upper bound from the shapes is used.
+  std::int64_t total_k_hint = 0;                  // sum of the key lengths
+  std::int64_t pairs_hint = 0;                    // sum of visible (query, key) pairs of one head
 };
 
 /// The three ways a decode step can read its context.
@@ -142,6 +150,9 @@ struct DecodeParams {
   void* workspace = nullptr;                      // plan_decode(...).workspace_bytes
   std::size_t workspace_bytes = 0;
   ProbeBuffers probe;
+  int k_tile = 0;                                 // keys per online-softmax tile (level 2); 0 = plan chooses
+  // Optional host hint for the launch record; 0 = unknown, the upper bound from the shapes is used.
+  std::int64_t total_k_hint = 0;                  // sum of the key lengths
 };
 
 /// Merges split-KV partial states; (0, -inf) is neutral, all empty gives o = 0, lse = -inf.

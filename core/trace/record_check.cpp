@@ -13,6 +13,8 @@ namespace {
     if (!(condition)) throw InputError(fmt::format(__VA_ARGS__)); \
   } while (0)
 
+constexpr int kMaxSplits = 1 << 16;
+
 using Ints = std::vector<std::int32_t>;
 using Shape = std::vector<std::int64_t>;
 
@@ -109,8 +111,11 @@ void check_seqs(const std::vector<SeqState>& seqs, const EngineConfig& config, s
 
 void check_pool(const StepRecord& r) {
   const EngineConfig& config = r.config;
-  ATTN_RECORD(config.block_size >= 1 && config.num_blocks >= 0 &&
-                  (r.blocks.empty() || r.blocks.size() == static_cast<std::size_t>(config.num_blocks)),
+  config.validate();
+  // The plan keeps a number of splits that was asked for, and each takes memory.
+  ATTN_RECORD(config.num_splits <= kMaxSplits, "num_splits is {}, the most is {}", config.num_splits,
+              kMaxSplits);
+  ATTN_RECORD((r.blocks.empty() || r.blocks.size() == static_cast<std::size_t>(config.num_blocks)),
               "the pool has {} blocks of {} tokens, the configuration says {} blocks", r.blocks.size(),
               config.block_size, config.num_blocks);
   for (std::size_t i = 0; i < r.blocks.size(); ++i) {

@@ -15,8 +15,8 @@ enum class HashPolicy : std::uint8_t { head, old };  // head: hash after the for
 
 /// Names follow nano-vllm's Config; limits in tokens, sequences and blocks.
 struct EngineConfig {
-  int block_size = 16;               // tokens per block, any >= 1
-  int num_blocks = 64;               // pool size
+  int block_size = 16;  // tokens per block, any >= 1
+  int num_blocks = 64;  // pool size
   int max_num_seqs = 8;
   int max_num_batched_tokens = 512;  // token budget of one prefill step
   int max_model_len = 0;             // 0 = the model's max_position_embeddings
@@ -25,15 +25,15 @@ struct EngineConfig {
   PrefillPath prefill_path = PrefillPath::paged;
   int prefill_level = 2;
   int decode_level = 2;
-  int num_splits = 0;                // decode split-KV; 0 = plan chooses
+  int num_splits = 0;  // decode split-KV; 0 = plan chooses
   MaskAlignment mask_alignment = MaskAlignment::bottom_right;
   FreeListOrder free_list = FreeListOrder::ordered;
   std::uint64_t free_list_seed = 0;
   HashPolicy policy = HashPolicy::head;
-  bool warmup = false;               // record nano-vllm's warmup forward as step 0
-  bool warmup_identity = false;      // the gather variant's guard: no context -> attention returns q
-  std::uint64_t seed = 0;            // sampling
-  int record_layers = -1;            // layers whose q, k, v, o are traced: -1 all, 0 none, n first n
+  bool warmup = false;           // record nano-vllm's warmup forward as step 0
+  bool warmup_identity = false;  // the gather variant's guard: no context -> attention returns q
+  std::uint64_t seed = 0;        // sampling
+  int record_layers = -1;        // layers whose q, k, v, o are traced: -1 all, 0 none, n first n
 
   /// Throws InputError naming the field, its value and what is allowed.
   void validate() const;

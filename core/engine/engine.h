@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/engine/config.h"
+#include "core/engine/sampling_params.h"
 #include "core/trace/step_record.h"
 #include "kernels/device.h"
 
@@ -16,18 +17,14 @@ namespace attn {
 
 class Transformer;
 
-/// nano-vllm's SamplingParams, with greedy (temperature 0) allowed.
-struct SamplingParams {
-  float temperature = 0.0F;
-  int max_tokens = 64;
-  bool ignore_eos = false;
-  int top_k = 0;
-  float top_p = 1.0F;
-};
+/// The token a bookkeeping-only engine "samples" for that position: 1000 * (seq_id + 1) + position, readable
+/// and, for positions below 1000, another one for each sequence and position.
+std::int32_t fake_token(int seq_id, int position);
 
 struct Request {
-  int at_step = 0;                         // enters before that engine step, at once when the engine is idle
-  std::string label;                       // how the user names it ("A"), or the prompt's beginning
+  int at_step = 0;    // enters once that many engine steps have run (warmup not counted),
+                      // at once when the engine is idle
+  std::string label;  // how the user names it ("A"), or the prompt's beginning
   std::vector<std::int32_t> token_ids;
   SamplingParams sampling;
 };

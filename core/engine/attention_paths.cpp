@@ -1,0 +1,277 @@
+#include "core/engine/attention_paths.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "kernels/common/check.h"
+#include "kernels/common/plan.h"
+
+namespace attn {
+
+using trace::AttentionPath;
+using trace::Stage;
+
+AttentionPath select_path(const trace::StepRecord& record) {
+  const EngineConfig& config = record.config;
+  if (record.kind == trace::StepKind::warmup) {
+    return config.warmup_identity ? AttentionPath::identity : AttentionPath::prefill_packed;
+  }
+  if (record.kind == trace::StepKind::prefill) {
+    if (!record.block_tables) return AttentionPath::prefill_packed;
+    return config.prefill_path == PrefillPath::paged ? AttentionPath::prefill_paged
+                                                     : AttentionPath::prefill_gather_flatten;
+  }
+  switch (config.decode_path) {
+    case DecodePath::gather_masked:
+      return AttentionPath::decode_gather_masked;
+    case DecodePath::gather_padded:
+      return AttentionPath::decode_gather_padded;
+    case DecodePath::paged:
+      break;
+  }
+  return AttentionPath::decode_paged;
+}
+
+AttentionPaths::AttentionPaths(Device& device, const ModelConfig& model, const EngineConfig& config)
+    : device_(device),
+      config_(config),
+      dtype_(model.dtype),
+      num_heads_(model.num_attention_heads),
+      num_kv_heads_(model.num_key_value_heads),
+      head_dim_(model.head_dim),
+      scale_(1.0F / std::sqrt(static_cast<float>(model.head_dim))),
+      kv_{config.num_blocks, config.block_size, model.num_key_value_heads, model.head_dim},
+      slots_(device, "slot_mapping"),
+      cu_q_(device, "cu_seqlens_q"),
+      cu_k_(device, "cu_seqlens_k"),
+      lens_(device, "context_lens"),
+      tables_(device, "block_tables"),
+      k_dense_(device, "k_dense"),
+      v_dense_(device, "v_dense"),
+      k_flat_(device, "k_flat"),
+      v_flat_(device, "v_flat"),
+      k_repeated_(device, "k_repeated"),
+      v_repeated_(device, "v_repeated"),
+      o_(device, "o"),
+      lse_(device, "lse"),
+      workspace_(device, "attention workspace") {}
+
+void AttentionPaths::begin(const trace::StepRecord& step) {
+  step_ = &step;
+  batch_ = step.num_scheduled;
+  num_tokens_ = static_cast<int>(step.input_ids.size());
+  slot_mapping_ = slots_.upload(step.slot_mapping);
+  cu_seqlens_q_ = cu_q_.upload(step.cu_seqlens_q);
+  cu_seqlens_k_ = cu_k_.upload(step.cu_seqlens_k);
+  std::vector<std::int32_t> seqlens;
+  for (int b = 0; b < batch_; ++b) seqlens.push_back(step.cu_seqlens_k[b + 1] - step.cu_seqlens_k[b]);
+  seqlens_k_ = lens_.upload(seqlens);
+  block_tables_ = nullptr;
+  if (step.block_tables) {
+    std::vector<std::int32_t> flat;
+    for (const auto& row : *step.block_tables) flat.insert(flat.end(), row.begin(), row.end());
+    table_width_ = static_cast<int>(step.block_tables->front().size());
+    block_tables_ = tables_.upload(flat);
+  }
+}
+
+AttentionOutput AttentionPaths::forward(int layer, const QkvView& qkv, const KvLayer& cache, StageLog& log) {
+  ATTN_CHECK(step_ != nullptr, "forward before begin");
+  layer_ = layer;
+  if (cache.k_cache) store(qkv, cache, log);
+  if (step_->path == AttentionPath::identity) {
+    log.enter(Stage::attention, layer);
+    log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_}, "no context: o is q");
+    return {.o = qkv.q, .lse = nullptr};
+  }
+  const Keys fresh{qkv.k, qkv.v, num_kv_heads_, false};
+  const Keys paged{cache.k_cache, cache.v_cache, num_kv_heads_, true};
+  switch (step_->path) {
+    case AttentionPath::prefill_paged:
+      prefill(qkv.q, paged, log);
+      break;
+    case AttentionPath::prefill_gather_flatten:
+      prefill(qkv.q, flatten(gather(cache, log), log), log);
+      break;
+    case AttentionPath::decode_paged:
+      decode(qkv.q, paged, DecodeForm::paged, log);
+      break;
+    case AttentionPath::decode_gather_masked:
+      decode(qkv.q, repeat(gather(cache, log), log), DecodeForm::dense_masked, log);
+      break;
+    case AttentionPath::decode_gather_padded:
+      decode(qkv.q, repeat(gather(cache, log), log), DecodeForm::dense_padded, log);
+      break;
+    default:
+      prefill(qkv.q, fresh, log);
+  }
+  return {.o = o_.get(0), .lse = lse_.get<float>(0)};
+}
+
+std::size_t AttentionPaths::kv_bytes(std::int64_t rows, int heads) const {
+  return static_cast<std::size_t>(rows) * heads * head_dim_ * dtype_size(dtype_);
+}
+
+void AttentionPaths::store(const QkvView& qkv, const KvLayer& cache, StageLog& log) {
+  log.enter(Stage::store_kvcache, layer_);
+  device_.kernels().store_kvcache({.dtype = dtype_,
+                                   .num_tokens = num_tokens_,
+                                   .kv = kv_,
+                                   .k = qkv.k,
+                                   .v = qkv.v,
+                                   .slot_mapping = slot_mapping_,
+                                   .k_cache = cache.k_cache,
+                                   .v_cache = cache.v_cache},
+                                  device_.context());
+  const std::string note = fmt::format("{} rows written at slot_mapping", num_tokens_);
+  for (const char* name : {"k_cache", "v_cache"}) {
+    log.shape(name, dtype_name(dtype_), {kv_.num_blocks, kv_.block_size, num_kv_heads_, head_dim_}, note);
+  }
+}
+
+AttentionPaths::Keys AttentionPaths::gather(const KvLayer& cache, StageLog& log) {
+  log.enter(Stage::gather, layer_);
+  const int max_len = step_->max_seqlen_k;
+  const std::size_t bytes = kv_bytes(static_cast<std::int64_t>(batch_) * max_len, num_kv_heads_);
+  const Keys dense{k_dense_.get(bytes), v_dense_.get(bytes), num_kv_heads_, false};
+  device_.kernels().gather_kv({.dtype = dtype_,
+                               .batch = batch_,
+                               .max_len = max_len,
+                               .block_table_width = table_width_,
+                               .kv = kv_,
+                               .k_cache = cache.k_cache,
+                               .v_cache = cache.v_cache,
+                               .block_tables = block_tables_,
+                               .seqlens = seqlens_k_,
+                               .k_dense = k_dense_.get(0),
+                               .v_dense = v_dense_.get(0)},
+                              device_.context());
+  for (const char* name : {"k_gathered", "v_gathered"}) {
+    log.shape(name, dtype_name(dtype_), {batch_, max_len, num_kv_heads_, head_dim_},
+              "zero-padded to max_len");
+  }
+  return dense;
+}
+
+AttentionPaths::Keys AttentionPaths::flatten(const Keys& dense, StageLog& log) {
+  log.enter(Stage::flatten, layer_);
+  const std::int32_t total_k = step_->cu_seqlens_k.back();
+  const std::size_t bytes = kv_bytes(total_k, num_kv_heads_);
+  const Keys flat{k_flat_.get(bytes), v_flat_.get(bytes), num_kv_heads_, false};
+  device_.kernels().flatten_kv({.dtype = dtype_,
+                                .batch = batch_,
+                                .max_len = step_->max_seqlen_k,
+                                .num_kv_heads = num_kv_heads_,
+                                .head_dim = head_dim_,
+                                .k_dense = dense.k,
+                                .v_dense = dense.v,
+                                .cu_seqlens_k = cu_seqlens_k_,
+                                .k_flat = k_flat_.get(0),
+                                .v_flat = v_flat_.get(0)},
+                               device_.context());
+  for (const char* name : {"k_flat", "v_flat"}) {
+    log.shape(name, dtype_name(dtype_), {total_k, num_kv_heads_, head_dim_}, "pads dropped, packed");
+  }
+  std::string triples;
+  for (int b = 0; b < batch_; ++b) {
+    const int q_len = step_->cu_seqlens_q[b + 1] - step_->cu_seqlens_q[b];
+    const int kv_len = step_->cu_seqlens_k[b + 1] - step_->cu_seqlens_k[b];
+    triples += fmt::format("{}({}, {}, {})", b > 0 ? ", " : "", kv_len - q_len, q_len, kv_len);
+  }
+  log.shape("cached_len_per_seq", "I32", {batch_, 3}, "(cached_len, q_len, kv_len): " + triples);
+  return flat;
+}
+
+AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
+  const int groups = num_heads_ / num_kv_heads_;
+  if (groups == 1) return dense;
+  log.enter(Stage::repeat, layer_);
+  const int max_len = step_->max_seqlen_k;
+  RepeatKvParams params{.dtype = dtype_,
+                        .rows = static_cast<std::int64_t>(batch_) * max_len,
+                        .num_heads = num_heads_,
+                        .num_kv_heads = num_kv_heads_,
+                        .head_dim = head_dim_};
+  const std::size_t bytes = kv_bytes(params.rows, num_heads_);
+  params.in = dense.k;
+  params.out = k_repeated_.get(bytes);
+  device_.kernels().repeat_kv(params, device_.context());
+  params.in = dense.v;
+  params.out = v_repeated_.get(bytes);
+  device_.kernels().repeat_kv(params, device_.context());
+  for (const char* name : {"k_gathered", "v_gathered"}) {
+    log.shape(name, dtype_name(dtype_), {batch_, max_len, num_heads_, head_dim_},
+              fmt::format("repeat_interleave({}, dim=2)", groups));
+  }
+  return {k_repeated_.get(0), v_repeated_.get(0), num_heads_, false};
+}
+
+void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
+  log.enter(Stage::attention, layer_);
+  PrefillParams params{.dtype = dtype_,
+                       .level = config_.prefill_level,
+                       .batch = batch_,
+                       .num_heads = num_heads_,
+                       .num_kv_heads = keys.num_kv_heads,
+                       .head_dim = head_dim_,
+                       .total_q = num_tokens_,
+                       .max_seqlen_q = step_->max_seqlen_q,
+                       .max_seqlen_k = step_->max_seqlen_k,
+                       .scale = scale_,
+                       .mask = config_.mask_alignment,
+                       .q = q,
+                       .k = keys.k,
+                       .v = keys.v,
+                       .kv = keys.paged ? kv_ : PagedKv{},
+                       .block_tables = keys.paged ? block_tables_ : nullptr,
+                       .block_table_width = keys.paged ? table_width_ : 0,
+                       .cu_seqlens_q = cu_seqlens_q_,
+                       .cu_seqlens_k = cu_seqlens_k_,
+                       .o = o_.get(kv_bytes(num_tokens_, num_heads_)),
+                       .lse = lse_.get<float>(sizeof(float) * num_heads_ * num_tokens_),
+                       .probe = {}};
+  params.workspace_bytes = plan_prefill(params).workspace_bytes;
+  params.workspace = workspace_.get(params.workspace_bytes);
+  device_.kernels().prefill_attention(params, device_.context());
+  log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_}, "one row per new token");
+  log.shape("lse", "F32", {num_heads_, num_tokens_});
+}
+
+void AttentionPaths::decode(const void* q, const Keys& keys, DecodeForm form, StageLog& log) {
+  log.enter(Stage::attention, layer_);
+  log.shape("q", dtype_name(dtype_), {batch_, 1, num_heads_, head_dim_}, "unsqueeze(1)");
+  // One query sees its whole context under bottom_right and none alike; only top_left differs.
+  const bool top_left = config_.mask_alignment == MaskAlignment::top_left;
+  DecodeParams params{.dtype = dtype_,
+                      .level = config_.decode_level,
+                      .form = form,
+                      .batch = batch_,
+                      .num_heads = num_heads_,
+                      .num_kv_heads = keys.num_kv_heads,
+                      .head_dim = head_dim_,
+                      .max_len = step_->max_seqlen_k,
+                      .num_splits = config_.num_splits,
+                      .scale = scale_,
+                      .mask = top_left ? MaskAlignment::top_left : MaskAlignment::none,
+                      .q = q,
+                      .k = keys.k,
+                      .v = keys.v,
+                      .kv = keys.paged ? kv_ : PagedKv{},
+                      .block_tables = keys.paged ? block_tables_ : nullptr,
+                      .block_table_width = keys.paged ? table_width_ : 0,
+                      .context_lens = seqlens_k_,
+                      .o = o_.get(kv_bytes(batch_, num_heads_)),
+                      .lse = lse_.get<float>(sizeof(float) * num_heads_ * batch_),
+                      .probe = {}};
+  const DecodePlan plan = plan_decode(params, device_.num_sms());
+  params.num_splits = plan.num_splits;
+  params.workspace_bytes = plan.workspace_bytes;
+  params.workspace = workspace_.get(params.workspace_bytes);
+  device_.kernels().decode_attention(params, device_.context());
+  log.shape("o", dtype_name(dtype_), {batch_, 1, num_heads_, head_dim_}, "one row per sequence");
+  log.shape("o", dtype_name(dtype_), {batch_, num_heads_, head_dim_}, "squeeze(1)");
+  log.shape("lse", "F32", {num_heads_, batch_});
+}
+
+}  // namespace attn

@@ -1,0 +1,38 @@
+#include "core/engine/config.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string_view>
+
+#include "kernels/common/check.h"
+
+namespace attn {
+
+namespace {
+
+void require(bool good, std::string_view field, std::int64_t value, std::string_view allowed) {
+  if (!good) throw InputError(fmt::format("engine.{} is {}; use {}", field, value, allowed));
+}
+
+}  // namespace
+
+void EngineConfig::validate() const {
+  require(block_size >= 1, "block_size", block_size, "1 or more tokens per block");
+  require(num_blocks >= 1, "num_blocks", num_blocks, "1 or more blocks");
+  require(static_cast<std::int64_t>(num_blocks) * block_size <= std::numeric_limits<std::int32_t>::max(),
+          "num_blocks", num_blocks,
+          fmt::format("at most {} with block_size {}, for slots are 32-bit",
+                      std::numeric_limits<std::int32_t>::max() / block_size, block_size));
+  require(max_num_seqs >= 1, "max_num_seqs", max_num_seqs, "1 or more sequences per step");
+  require(max_num_batched_tokens >= 1, "max_num_batched_tokens", max_num_batched_tokens,
+          "1 or more tokens per prefill step");
+  require(max_model_len >= 0, "max_model_len", max_model_len, "0 (the model's limit) or a number of tokens");
+  require(prefill_level == 1 || prefill_level == 2, "prefill_level", prefill_level, "1 (naive) or 2 (tiled)");
+  require(decode_level == 1 || decode_level == 2, "decode_level", decode_level, "1 (naive) or 2 (tiled)");
+  require(num_splits >= 0, "num_splits", num_splits, "0 (the plan chooses) or a number of splits");
+  require(record_layers >= -1, "record_layers", record_layers,
+          "-1 (all layers), 0 (none) or a number of layers");
+}
+
+}  // namespace attn

@@ -1,0 +1,199 @@
+#include "core/engine/model_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "kernels/common/check.h"
+
+namespace attn {
+
+using trace::Stage;
+
+namespace {
+
+constexpr int kTopLogits = 5;
+
+/// The `kTopLogits` best tokens of one row, best first; the lower id wins ties, as in greedy sampling.
+std::vector<std::pair<std::int32_t, float>> best_logits(const float* row, int vocab) {
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(vocab));
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto end = ids.begin() + std::min(kTopLogits, vocab);
+  std::partial_sort(ids.begin(), end, ids.end(),
+                    [row](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+  std::vector<std::pair<std::int32_t, float>> best;
+  for (auto id = ids.begin(); id != end; ++id) best.emplace_back(*id, row[*id]);
+  return best;
+}
+
+}  // namespace
+
+ModelRunner::ModelRunner(Device& device, Transformer& transformer, const EngineConfig& config)
+    : device_(device),
+      transformer_(transformer),
+      config_(config),
+      paths_(device, transformer.config(), config),
+      temperature_(device, "temperature"),
+      top_k_(device, "top_k"),
+      top_p_(device, "top_p"),
+      counter_(device, "sample counter"),
+      token_ids_(device, "token_ids") {}
+
+void ModelRunner::allocate_kv_cache() {
+  const ModelConfig& model = transformer_.config();
+  const std::size_t row_bytes =
+      static_cast<std::size_t>(model.num_key_value_heads) * model.head_dim * dtype_size(model.dtype);
+  const std::size_t slots = static_cast<std::size_t>(config_.num_blocks) * config_.block_size;
+  try {
+    for (int layer = 0; layer < model.num_hidden_layers; ++layer) {
+      k_cache_.emplace_back(device_, slots * row_bytes, "k_cache");
+      v_cache_.emplace_back(device_, slots * row_bytes, "v_cache");
+    }
+  } catch (const DeviceError& error) {
+    k_cache_.clear();
+    v_cache_.clear();
+    const double mib = 2.0 * model.num_hidden_layers * static_cast<double>(slots * row_bytes) / (1 << 20);
+    throw DeviceError(
+        fmt::format("the K/V pool of {} blocks of {} tokens needs {:.1f} MiB and does not fit ({}); lower "
+                    "engine.num_blocks",
+                    config_.num_blocks, config_.block_size, mib, error.what()));
+  }
+}
+
+std::vector<trace::Sampled> ModelRunner::run(const std::vector<SequencePtr>& seqs,
+                                             trace::StepRecord& record) {
+  StageLog log(device_, record);
+  const ModelConfig& model = transformer_.config();
+  log.enter(Stage::prepare);
+  note_inputs(record, log);
+  paths_.begin(record);
+  transformer_.begin(record.input_ids, record.positions);
+  const auto num_tokens = static_cast<std::int64_t>(record.input_ids.size());
+  log.shape("hidden_states", dtype_name(model.dtype), {num_tokens, model.hidden_size}, "embedding");
+  for (int layer = 0; layer < model.num_hidden_layers; ++layer) run_layer(layer, record, log);
+
+  log.enter(Stage::lm_head);
+  std::vector<std::int32_t> rows;  // the last token of each sequence
+  for (std::size_t b = 1; b < record.cu_seqlens_q.size(); ++b) rows.push_back(record.cu_seqlens_q[b] - 1);
+  const auto batch = static_cast<std::int64_t>(rows.size());
+  log.shape("hidden_states", dtype_name(model.dtype), {batch, model.hidden_size},
+            "rows cu_seqlens_q[1:] - 1");
+  const float* logits = transformer_.logits(rows);
+  log.shape("logits", "F32", {batch, model.vocab_size});
+  return sample(seqs, logits, log);
+}
+
+void ModelRunner::note_inputs(const trace::StepRecord& record, StageLog& log) const {
+  const auto vector = [&log](std::string_view name, const std::vector<std::int32_t>& values,
+                             std::string note = {}) {
+    log.shape(name, "I32", {static_cast<std::int64_t>(values.size())}, std::move(note));
+  };
+  vector("input_ids", record.input_ids);
+  vector("positions", record.positions);
+  vector("slot_mapping", record.slot_mapping);
+  vector("cu_seqlens_q", record.cu_seqlens_q);
+  vector("cu_seqlens_k", record.cu_seqlens_k);
+  if (record.context_lens) vector("context_lens", *record.context_lens, "counts the token of this step");
+  if (record.block_tables) {
+    const auto& tables = *record.block_tables;
+    log.shape("block_tables", "I32",
+              {static_cast<std::int64_t>(tables.size()), static_cast<std::int64_t>(tables.front().size())},
+              "-1 padded");
+  }
+}
+
+void ModelRunner::run_layer(int layer, trace::StepRecord& record, StageLog& log) {
+  const ModelConfig& model = transformer_.config();
+  const std::string_view dtype = dtype_name(model.dtype);
+  const auto n = static_cast<std::int64_t>(record.input_ids.size());
+  log.enter(Stage::qkv_rope, layer);
+  const QkvView qkv = transformer_.qkv(layer);
+  log.shape("q", dtype, {n, model.num_attention_heads, model.head_dim});
+  log.shape("k", dtype, {n, model.num_key_value_heads, model.head_dim});
+  log.shape("v", dtype, {n, model.num_key_value_heads, model.head_dim});
+
+  KvLayer cache;
+  if (has_kv_cache()) cache = {k_cache_[layer].as(), v_cache_[layer].as()};
+  const AttentionOutput out = paths_.forward(layer, qkv, cache, log);
+  if (config_.record_layers < 0 || layer < config_.record_layers) record_layer(layer, qkv, out, record);
+
+  log.enter(Stage::out_mlp, layer);
+  log.shape("o", dtype, {n, static_cast<std::int64_t>(model.num_attention_heads) * model.head_dim},
+            "flatten(1, -1)");
+  transformer_.finish_layer(layer, out.o);
+  log.shape("hidden_states", dtype, {n, model.hidden_size});
+}
+
+void ModelRunner::record_layer(int layer, const QkvView& qkv, const AttentionOutput& out,
+                               trace::StepRecord& record) {
+  const ModelConfig& model = transformer_.config();
+  const auto n = static_cast<std::int64_t>(record.input_ids.size());
+  const std::int64_t heads = model.num_attention_heads, kv_heads = model.num_key_value_heads;
+  trace::LayerRecord& kept = record.layers.emplace_back();
+  kept.layer = layer;
+  kept.q = read(qkv.q, {n, heads, model.head_dim});
+  kept.k = read(qkv.k, {n, kv_heads, model.head_dim});
+  kept.v = read(qkv.v, {n, kv_heads, model.head_dim});
+  kept.o = read(out.o, {n, heads, model.head_dim});
+  if (out.lse == nullptr) return;
+  kept.lse = {.dtype = DType::f32, .shape = {heads, n}, .data = {}};
+  kept.lse.data.resize(static_cast<std::size_t>(heads * n) * sizeof(float));
+  device_.download(kept.lse.data.data(), out.lse, kept.lse.data.size());
+}
+
+trace::TensorRecord ModelRunner::read(const void* data, std::vector<std::int64_t> shape) const {
+  const DType dtype = transformer_.config().dtype;
+  std::size_t bytes = dtype_size(dtype);
+  for (const std::int64_t extent : shape) bytes *= static_cast<std::size_t>(extent);
+  trace::TensorRecord tensor{
+      .dtype = dtype, .shape = std::move(shape), .data = std::vector<std::byte>(bytes)};
+  device_.download(tensor.data.data(), data, bytes);
+  return tensor;
+}
+
+std::vector<trace::Sampled> ModelRunner::sample(const std::vector<SequencePtr>& seqs, const float* logits,
+                                                StageLog& log) {
+  log.enter(Stage::sample);
+  std::vector<float> temperature, top_p;
+  std::vector<std::int32_t> top_k;
+  std::vector<std::uint64_t> counter;
+  for (const SequencePtr& seq : seqs) {
+    temperature.push_back(seq->sampling.temperature);
+    top_p.push_back(seq->sampling.top_p);
+    top_k.push_back(seq->sampling.top_k);
+    const auto position = static_cast<std::uint32_t>(seq->num_cached_tokens + seq->num_scheduled_tokens);
+    counter.push_back((static_cast<std::uint64_t>(seq->seq_id) << 32U) + position);
+  }
+  const int batch = static_cast<int>(seqs.size());
+  const int vocab = transformer_.config().vocab_size;
+  auto* token_ids = token_ids_.get<std::int32_t>(sizeof(std::int32_t) * seqs.size());
+  device_.kernels().sample({.batch = batch,
+                            .vocab = vocab,
+                            .logits = logits,
+                            .temperature = temperature_.upload(temperature),
+                            .top_k = top_k_.upload(top_k),
+                            .top_p = top_p_.upload(top_p),
+                            .counter = counter_.upload(counter),
+                            .seed = config_.seed,
+                            .token_ids = token_ids},
+                           device_.context());
+  log.shape("token_ids", "I32", {batch}, "one per sequence");
+
+  std::vector<std::int32_t> ids(seqs.size());
+  std::vector<float> rows(seqs.size() * static_cast<std::size_t>(vocab));
+  device_.synchronize();
+  device_.download(ids.data(), token_ids, ids.size() * sizeof(std::int32_t));
+  device_.download(rows.data(), logits, rows.size() * sizeof(float));
+  std::vector<trace::Sampled> sampled;
+  for (std::size_t b = 0; b < seqs.size(); ++b) {
+    sampled.push_back({.seq_id = seqs[b]->seq_id,
+                       .token_id = ids[b],
+                       .text = {},
+                       .top_logits = best_logits(rows.data() + b * static_cast<std::size_t>(vocab), vocab)});
+  }
+  return sampled;
+}
+
+}  // namespace attn

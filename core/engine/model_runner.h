@@ -1,0 +1,42 @@
+// Runs the model on one batch: embedding, every layer with its attention path, LM head, sampling. Owns the
+// K/V pool.
+#pragma once
+
+#include <vector>
+
+#include "core/engine/attention_paths.h"
+#include "core/engine/sequence.h"
+
+namespace attn {
+
+class ModelRunner {
+ public:
+  ModelRunner(Device& device, Transformer& transformer, const EngineConfig& config);
+
+  /// After warmup, as nano-vllm: until then attention has no cache to store to or read from. Memory starts
+  /// poisoned (NaN), so a read of a slot nobody wrote shows. Throws DeviceError when the pool does not fit.
+  void allocate_kv_cache();
+  bool has_kv_cache() const { return !k_cache_.empty(); }
+
+  /// `record` has kind, path and the prepare_* arrays; shapes, launches and layers are added to it. Returns
+  /// one sample per sequence (also for an unfinished chunk) with its best logits; text is left empty.
+  std::vector<trace::Sampled> run(const std::vector<SequencePtr>& seqs, trace::StepRecord& record);
+
+ private:
+  void note_inputs(const trace::StepRecord& record, StageLog& log) const;
+  void run_layer(int layer, trace::StepRecord& record, StageLog& log);
+  void record_layer(int layer, const QkvView& qkv, const AttentionOutput& out, trace::StepRecord& record);
+  trace::TensorRecord read(const void* data, std::vector<std::int64_t> shape) const;
+  std::vector<trace::Sampled> sample(const std::vector<SequencePtr>& seqs, const float* logits,
+                                     StageLog& log);
+
+  Device& device_;
+  Transformer& transformer_;
+  EngineConfig config_;
+  AttentionPaths paths_;
+  std::vector<Buffer> k_cache_;  // per layer, T [num_blocks, block_size, Hkv, D]
+  std::vector<Buffer> v_cache_;
+  Scratch temperature_, top_k_, top_p_, counter_, token_ids_;
+};
+
+}  // namespace attn

@@ -1,0 +1,61 @@
+#include "core/engine/prepare.h"
+
+#include <algorithm>
+
+#include "kernels/common/check.h"
+
+namespace attn {
+
+namespace {
+
+void prepare_block_tables(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {
+  std::size_t width = 0;
+  for (const SequencePtr& seq : seqs) width = std::max(width, seq->block_table.size());
+  auto& tables = record.block_tables.emplace();
+  for (const SequencePtr& seq : seqs) {
+    tables.push_back(seq->block_table);
+    tables.back().resize(width, -1);
+  }
+}
+
+/// Appends the tokens at positions begin .. end-1, which see `end` keys.
+void append_tokens(const Sequence& seq, int begin, int end, trace::StepRecord& record) {
+  for (int pos = begin; pos < end; ++pos) {
+    record.input_ids.push_back(seq.token_ids[pos]);
+    record.positions.push_back(pos);
+    if (!seq.block_table.empty()) record.slot_mapping.push_back(seq.slot(pos));
+  }
+  record.cu_seqlens_q.push_back(record.cu_seqlens_q.back() + end - begin);
+  record.cu_seqlens_k.push_back(record.cu_seqlens_k.back() + end);
+  record.max_seqlen_q = std::max(record.max_seqlen_q, end - begin);
+  record.max_seqlen_k = std::max(record.max_seqlen_k, end);
+}
+
+}  // namespace
+
+void prepare_prefill(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {
+  record.cu_seqlens_q = record.cu_seqlens_k = {0};
+  for (const SequencePtr& seq : seqs) {
+    const int start = seq->num_cached_tokens;
+    ATTN_CHECK(seq->num_scheduled_tokens > 0, "sequence {} is scheduled with no token", seq->seq_id);
+    append_tokens(*seq, start, start + seq->num_scheduled_tokens, record);
+  }
+  if (record.cu_seqlens_k.back() > record.cu_seqlens_q.back()) prepare_block_tables(seqs, record);
+  record.paged = record.block_tables.has_value();
+}
+
+void prepare_decode(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {
+  record.cu_seqlens_q = record.cu_seqlens_k = {0};
+  record.context_lens.emplace();
+  for (const SequencePtr& seq : seqs) {
+    ATTN_CHECK(seq->num_cached_tokens == seq->num_tokens() - 1,
+               "sequence {} decodes with {} of {} tokens cached", seq->seq_id, seq->num_cached_tokens,
+               seq->num_tokens());
+    append_tokens(*seq, seq->num_tokens() - 1, seq->num_tokens(), record);
+    record.context_lens->push_back(seq->num_tokens());
+  }
+  prepare_block_tables(seqs, record);
+  record.paged = true;
+}
+
+}  // namespace attn

@@ -1,6 +1,10 @@
 // Errors that a person can act on. Libraries throw, app/main.cpp catches once.
 #pragma once
 
+#if defined(__CUDACC__) && !defined(FMT_CONSTEVAL)
+#define FMT_CONSTEVAL        // fmt 9 takes nvcc for a compiler without constexpr, and nvcc cannot run its
+#define FMT_USE_CONSTEXPR 1  // compile-time check of format strings: g++ does that check
+#endif
 #include <fmt/format.h>
 
 #include <source_location>

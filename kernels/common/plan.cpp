@@ -13,8 +13,8 @@ namespace {
 int choose_k_tile(int requested, int head_dim) {
   const int largest = max_k_tile(head_dim);
   ATTN_CHECK(requested >= 0 && requested <= largest,
-             "k_tile {} does not fit head_dim {}: choose 1 .. {}, or 0 for the plan's own", requested, head_dim,
-             largest);
+             "k_tile {} does not fit head_dim {}: choose 1 .. {}, or 0 for the plan's own", requested,
+             head_dim, largest);
   return requested == 0 ? largest : requested;
 }
 
@@ -26,7 +26,7 @@ std::size_t score_bytes(int num_heads, int num_rows, int max_keys) {
 /// run in one wave. With fewer units than SMs a decode would leave most of the machine idle; with more
 /// splits than one wave holds, the second wave would cost as much as the first.
 int auto_splits(int units, int num_tiles, int num_sms) {
-  const int most = std::max(1, num_sms / std::max(1, units));   // splits per unit that fit the wave
+  const int most = std::max(1, num_sms / std::max(1, units));  // splits per unit that fit the wave
   const int tiles_per_split = std::max(1, ceil_div(num_tiles, most));
   return std::max(1, ceil_div(num_tiles, tiles_per_split));
 }
@@ -61,8 +61,7 @@ DecodePlan plan_decode(const DecodeParams& params, int num_sms) {
   plan.num_k_tiles = ceil_div(params.max_len, plan.k_tile);
   const int group = params.num_heads / params.num_kv_heads;
   const int units = params.batch * params.num_kv_heads * ceil_div(group, kDecodeHeads);
-  plan.num_splits =
-      params.num_splits > 0 ? params.num_splits : auto_splits(units, plan.num_k_tiles, num_sms);
+  plan.num_splits = params.num_splits > 0 ? params.num_splits : auto_splits(units, plan.num_k_tiles, num_sms);
   // A number of splits that was asked for is kept even where the last ones get no key: they yield (0, -inf).
   plan.keys_per_split = std::max(1, ceil_div(plan.num_k_tiles, plan.num_splits)) * plan.k_tile;
   if (plan.num_splits > 1) {

@@ -1,0 +1,132 @@
+#include "kernels/simt/guarded_memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "kernels/common/check.h"
+
+namespace attn::simt {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+constexpr std::uint64_t kGuardWord = 0x0001000100010001ULL * kGuardPattern;
+
+void write_guard(std::byte* at) {
+  for (std::size_t i = 0; i < kGuardBytes; i += sizeof kGuardWord) {
+    std::memcpy(at + i, &kGuardWord, sizeof kGuardWord);
+  }
+}
+
+/// The end zone follows the data directly, whatever its size, so the pattern has no alignment of its own.
+bool guard_whole(const std::byte* at) {
+  std::uint64_t difference = 0;
+  for (std::size_t i = 0; i < kGuardBytes; i += sizeof kGuardWord) {
+    std::uint64_t word;
+    std::memcpy(&word, at + i, sizeof word);
+    difference |= word ^ kGuardWord;
+  }
+  return difference == 0;
+}
+
+bool guard_byte_whole(const std::byte* zone, std::size_t i) {
+  std::byte pattern[sizeof kGuardWord];
+  std::memcpy(pattern, &kGuardWord, sizeof pattern);
+  return zone[i] == pattern[i % sizeof pattern];
+}
+
+}  // namespace
+
+void GuardedBlock::Free::operator()(std::byte* pointer) const noexcept { std::free(pointer); }
+
+GuardedBlock::GuardedBlock(std::size_t bytes) : size_(bytes) {
+  static_assert(kGuardBytes % kAlignment == 0);
+  if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
+  const std::size_t total = (bytes + 2 * kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
+  memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, total)));
+  if (!memory_) throw std::bad_alloc();
+  std::memset(data(), kPoisonByte, bytes);
+  repair_guards();
+}
+
+void GuardedBlock::repair_guards() {
+  write_guard(memory_.get());
+  write_guard(data() + size_);
+}
+
+std::optional<std::ptrdiff_t> GuardedBlock::find_damage() const {
+  const std::byte* front = memory_.get();
+  const std::byte* back = data() + size_;
+  if (guard_whole(front) && guard_whole(back)) return std::nullopt;
+  for (std::size_t i = 0; i < kGuardBytes; ++i) {
+    if (!guard_byte_whole(back, i)) return static_cast<std::ptrdiff_t>(size_ + i);
+  }
+  std::size_t last = kGuardBytes;
+  while (guard_byte_whole(front, last - 1)) --last;
+  return static_cast<std::ptrdiff_t>(last - 1) - static_cast<std::ptrdiff_t>(kGuardBytes);
+}
+
+std::string describe_damage(const GuardedBlock& block, std::string_view label, std::ptrdiff_t offset) {
+  if (offset < 0) {
+    return fmt::format("wrote {} bytes before the start of {} ({} bytes)", -offset, label, block.size());
+  }
+  return fmt::format("wrote at byte {} of {}, which has {} bytes", offset, label, block.size());
+}
+
+void* GuardedMemory::allocate(std::size_t bytes, std::string_view label) {
+  try {
+    auto buffer = std::make_unique<DeviceBuffer>(GuardedBlock(bytes), std::string(label));
+    void* pointer = buffer->block.data();
+    buffers_.emplace(reinterpret_cast<std::uintptr_t>(pointer), std::move(buffer));
+    return pointer;
+  } catch (const std::bad_alloc&) {
+    throw DeviceError(fmt::format(
+        "SIMT emulator: out of memory ({} bytes for '{}'); use a smaller pool or model", bytes, label));
+  }
+}
+
+void GuardedMemory::deallocate(void* pointer) noexcept {
+  buffers_.erase(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+DeviceBuffer* GuardedMemory::find(const void* address) {
+  const auto key = reinterpret_cast<std::uintptr_t>(address);
+  auto next = buffers_.upper_bound(key + kGuardBytes);  // first buffer whose front guard is above the address
+  if (next == buffers_.begin()) return nullptr;
+  const auto& [start, buffer] = *std::prev(next);
+  return key < start + buffer->block.size() + kGuardBytes ? buffer.get() : nullptr;
+}
+
+void GuardedMemory::require(const void* pointer, std::size_t bytes, std::string_view what) {
+  if (bytes == 0) return;
+  const DeviceBuffer* buffer = find(pointer);
+  if (!buffer) throw DeviceError(fmt::format("{}: {} is not device memory", what, fmt::ptr(pointer)));
+  const std::ptrdiff_t offset = static_cast<const std::byte*>(pointer) - buffer->block.data();
+  if (offset < 0 || static_cast<std::size_t>(offset) > buffer->block.size() ||
+      bytes > buffer->block.size() - static_cast<std::size_t>(offset)) {
+    throw DeviceError(fmt::format("{}: {} bytes at byte {} of '{}' do not fit its {} bytes", what, bytes,
+                                  offset, buffer->label, buffer->block.size()));
+  }
+}
+
+std::vector<DeviceBuffer*> GuardedMemory::reachable_from(const void* arguments, std::size_t bytes) {
+  std::vector<DeviceBuffer*> found;
+  for (std::size_t i = 0; i + sizeof(void*) <= bytes; i += sizeof(void*)) {
+    const void* word = nullptr;
+    std::memcpy(&word, static_cast<const std::byte*>(arguments) + i, sizeof word);
+    DeviceBuffer* buffer = find(word);
+    if (buffer && std::find(found.begin(), found.end(), buffer) == found.end()) found.push_back(buffer);
+  }
+  return found;
+}
+
+std::vector<DeviceBuffer*> GuardedMemory::all() {
+  std::vector<DeviceBuffer*> buffers;
+  buffers.reserve(buffers_.size());
+  for (auto& [start, buffer] : buffers_) buffers.push_back(buffer.get());
+  return buffers;
+}
+
+}  // namespace attn::simt

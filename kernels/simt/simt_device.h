@@ -1,0 +1,35 @@
+// The emulator as a Device.
+#pragma once
+
+#include "kernels/device.h"
+#include "kernels/simt/executor.h"
+#include "kernels/simt/guarded_memory.h"
+
+namespace attn::simt {
+
+class SimtDevice final : public Device {
+ public:
+  explicit SimtDevice(const SimtOptions& options);
+
+  DeviceKind kind() const override { return DeviceKind::simt; }
+  std::string name() const override;
+  /// A constant, so that plans, and with them the bits of results, do not depend on the machine.
+  int num_sms() const override { return 4; }
+
+  void* allocate(std::size_t bytes, std::string_view label) override;
+  void deallocate(void* pointer) noexcept override;
+  void upload(void* device, const void* host, std::size_t bytes) override;
+  void download(void* host, const void* device, std::size_t bytes) override;
+  void copy(void* device_to, const void* device_from, std::size_t bytes) override;
+  void fill(void* device, unsigned char byte, std::size_t bytes) override;
+  void synchronize() override {}  // launches return when they are done
+
+  const Kernels& kernels() const override { return simt_kernels(); }
+  void matmul(const MatmulParams& params) override;
+
+ private:
+  GuardedMemory memory_;
+  Executor executor_;
+};
+
+}  // namespace attn::simt

@@ -10,7 +10,9 @@
 namespace attn::trace {
 namespace {
 
+// Lengths may come from a file: beyond these, refuse instead of filling the machine's memory.
 constexpr double kMaxProbeBytes = 2.0 * (1U << 30U);
+constexpr double kMaxDenseBytes = 4.0 * (1U << 30U);
 
 Buffer upload_bytes(Device& device, const std::vector<std::byte>& bytes, std::string_view label) {
   Buffer buffer(device, bytes.size(), label);
@@ -31,25 +33,15 @@ class Launch {
       : device_(device), in_(inputs), step_(*inputs.step), model_(*inputs.model), probe_(probe) {}
 
   AttentionOutputs run() {
-    std::vector<LaunchRecord> log;
-    std::vector<LaunchRecord>* const previous = device_.context().log;
-    device_.context().log = &log;
-    try {
-      upload();
-      is_decode(step_.path) ? decode() : prefill();
-      device_.synchronize();
-    } catch (...) {
-      device_.context().log = previous;
-      throw;
-    }
-    device_.context().log = previous;
-    return read_back(std::move(log));
+    LaunchLog log(device_);
+    upload();
+    is_decode(step_.path) ? decode() : prefill();
+    device_.synchronize();
+    return read_back(std::move(log.records));
   }
 
  private:
-  float scale() const {
-    return model_.scale > 0.0F ? model_.scale : 1.0F / std::sqrt(static_cast<float>(model_.head_dim));
-  }
+  float scale() const { return model_.scale.value_or(1.0F / std::sqrt(static_cast<float>(model_.head_dim))); }
   std::size_t num_q() const { return static_cast<std::size_t>(step_.cu_seqlens_q.back()); }
   std::size_t heads() const { return static_cast<std::size_t>(model_.num_heads); }
 
@@ -76,12 +68,23 @@ class Launch {
     tables_ = upload_ints(device_, flat, "block_tables");
   }
 
+  /// Room for `rows` rows of all KV heads.
+  Buffer kv_rows(std::int64_t rows, std::string_view label) {
+    const double bytes = static_cast<double>(rows) * model_.num_kv_heads * model_.head_dim *
+                         static_cast<double>(dtype_size(model_.dtype));
+    if (bytes > kMaxDenseBytes) {
+      throw InputError(
+          fmt::format("gathering {} sequences of up to {} keys would take {:.1f} GiB for K alone; use "
+                      "the paged path",
+                      step_.num_scheduled, step_.max_seqlen_k, bytes / (1U << 30U)));
+    }
+    return Buffer(device_, static_cast<std::size_t>(bytes), label);
+  }
+
   /// k_cache, v_cache -> dense [B, max_len, Hkv, D], zero-padded.
   void gather() {
-    const std::size_t row =
-        static_cast<std::size_t>(model_.num_kv_heads) * model_.head_dim * dtype_size(model_.dtype);
-    const std::size_t bytes = static_cast<std::size_t>(step_.num_scheduled) * step_.max_seqlen_k * row;
-    Buffer k_dense(device_, bytes, "k_dense"), v_dense(device_, bytes, "v_dense");
+    const auto rows = static_cast<std::int64_t>(step_.num_scheduled) * step_.max_seqlen_k;
+    Buffer k_dense = kv_rows(rows, "k_dense"), v_dense = kv_rows(rows, "v_dense");
     device_.kernels().gather_kv({.dtype = model_.dtype,
                                  .batch = step_.num_scheduled,
                                  .max_len = step_.max_seqlen_k,
@@ -98,11 +101,10 @@ class Launch {
     v_ = std::move(v_dense);
   }
 
+  /// dense -> packed [cu_seqlens_k[B], Hkv, D].
   void flatten() {
-    const std::size_t row =
-        static_cast<std::size_t>(model_.num_kv_heads) * model_.head_dim * dtype_size(model_.dtype);
-    const std::size_t bytes = static_cast<std::size_t>(step_.cu_seqlens_k.back()) * row;
-    Buffer k_flat(device_, bytes, "k_flat"), v_flat(device_, bytes, "v_flat");
+    const std::int64_t rows = step_.cu_seqlens_k.back();
+    Buffer k_flat = kv_rows(rows, "k_flat"), v_flat = kv_rows(rows, "v_flat");
     device_.kernels().flatten_kv({.dtype = model_.dtype,
                                   .batch = step_.num_scheduled,
                                   .max_len = step_.max_seqlen_k,

@@ -30,6 +30,23 @@ struct AttentionOutputs {
   AttentionView view;  // probe contents; without the probe only kernel, device, sizes and lse
 };
 
+/// Collects the launches of a device while it lives, then gives the device its own log back.
+class LaunchLog {
+ public:
+  explicit LaunchLog(Device& device) : device_(device), previous_(device.context().log) {
+    device.context().log = &records;
+  }
+  ~LaunchLog() { device_.context().log = previous_; }
+  LaunchLog(const LaunchLog&) = delete;
+  LaunchLog& operator=(const LaunchLog&) = delete;
+
+  std::vector<LaunchRecord> records;
+
+ private:
+  Device& device_;
+  std::vector<LaunchRecord>* previous_;
+};
+
 bool reads_cache(AttentionPath path);  // keys come through block_tables
 bool is_decode(AttentionPath path);    // one query per sequence
 

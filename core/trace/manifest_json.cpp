@@ -1,6 +1,7 @@
 #include "core/trace/manifest_json.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <type_traits>
 
 #include "core/trace/names.h"
@@ -74,6 +75,8 @@ struct JsonWriter {
       json[key] = std::move(nested.json);
     } else if constexpr (std::is_enum_v<T>) {
       json[key] = name_of(value);
+    } else if constexpr (std::is_same_v<T, std::optional<float>>) {
+      json[key] = value ? Json(*value) : Json();
     } else {
       json[key] = value;
     }
@@ -97,6 +100,9 @@ struct JsonReader {
         throw InputError(fmt::format("manifest '{}' is '{}', not one of {}", key, name, all_names<T>()));
       }
       value = *picked;
+    } else if constexpr (std::is_same_v<T, std::optional<float>>) {
+      value.reset();
+      if (!found->is_null()) value = found->template get<float>();
     } else {
       value = found->template get<T>();
     }

@@ -52,27 +52,38 @@ struct SeqState {
   int num_tokens = 0;
   int num_prompt_tokens = 0;
   int num_cached_tokens = 0;
-  int num_scheduled_tokens = 0;          // 0 when not in this step
+  int num_scheduled_tokens = 0;  // 0 when not in this step
   std::vector<std::int32_t> block_table;
-  std::vector<std::int32_t> token_ids;   // all known tokens, prompt first
+  std::vector<std::int32_t> token_ids;  // all known tokens, prompt first
   bool operator==(const SeqState&) const = default;
 };
 
 struct BlockState {
   int id = 0;
   int ref_count = 0;
-  std::optional<std::uint64_t> hash;     // set once full and registered; kept while cached-free
-  std::vector<std::int32_t> token_ids;   // tokens of a full block, as nano-vllm keeps them
-  int num_filled = 0;                    // slots that hold computed K/V
+  std::optional<std::uint64_t> hash;    // set once full and registered; kept while cached-free
+  std::vector<std::int32_t> token_ids;  // tokens of a full block, as nano-vllm keeps them
+  int num_filled = 0;                   // slots that hold computed K/V
   bool operator==(const BlockState&) const = default;
 };
 
-enum class EventKind : std::uint8_t { allocate, prefix_hit, share, free, evict, preempt, hash, reject, finish, admit };
+enum class EventKind : std::uint8_t {
+  allocate,
+  prefix_hit,
+  share,
+  free,
+  evict,
+  preempt,
+  hash,
+  reject,
+  finish,
+  admit
+};
 struct Event {
   EventKind kind = EventKind::allocate;
   int seq_id = -1;
   int block_id = -1;
-  std::string text;                      // one plain sentence
+  std::string text;  // one plain sentence
   bool operator==(const Event&) const = default;
 };
 
@@ -86,20 +97,20 @@ struct TensorRecord {
 /// One line of the "how shapes change on the way" list, in order of execution.
 struct ShapeNote {
   Stage stage = Stage::schedule;
-  int layer = -1;                        // -1: not in a layer
-  std::string name;                      // "q", "k_flat", "o", "slot_mapping", ...
-  std::string dtype;                     // "F32", "I32", ...
+  int layer = -1;     // -1: not in a layer
+  std::string name;   // "q", "k_flat", "o", "slot_mapping", ...
+  std::string dtype;  // "F32", "I32", ...
   std::vector<std::int64_t> shape;
-  std::string note;                      // "unsqueeze(1)", "zero-padded to max_len", or ""
+  std::string note;  // "unsqueeze(1)", "zero-padded to max_len", or ""
 };
 
 struct LayerRecord {
   int layer = 0;
-  TensorRecord q;                        // [N, H, D] after norm and RoPE
-  TensorRecord k;                        // [N, Hkv, D] the new rows, as stored
-  TensorRecord v;                        // [N, Hkv, D]
-  TensorRecord o;                        // [N, H, D]
-  TensorRecord lse;                      // F32 [H, N]
+  TensorRecord q;    // [N, H, D] after norm and RoPE
+  TensorRecord k;    // [N, Hkv, D] the new rows, as stored
+  TensorRecord v;    // [N, Hkv, D]
+  TensorRecord o;    // [N, H, D]
+  TensorRecord lse;  // F32 [H, N]
   // The whole cache before this step's store, [num_blocks, block_size, Hkv, D]; empty (no shape) unless the
   // contents came from outside the trace (a tensor case), for no earlier step then explains them.
   TensorRecord k_cache;
@@ -109,8 +120,8 @@ struct LayerRecord {
 struct Sampled {
   int seq_id = 0;
   std::int32_t token_id = 0;
-  std::string text;                      // token as text; invalid UTF-8 bytes as <0xE4>
-  bool discarded = false;                // chunk not finished: nano-vllm throws the sample away
+  std::string text;        // token as text; invalid UTF-8 bytes as <0xE4>
+  bool discarded = false;  // chunk not finished: nano-vllm throws the sample away
   std::vector<std::pair<std::int32_t, float>> top_logits;  // best first
 };
 
@@ -128,13 +139,13 @@ struct LaunchEntry {
 /// `seqs`, tables and cu_seqlens are as they were when the step ran; pool, free list and hash map as
 /// they are after commit.
 struct StepRecord {
-  int step = 0;                          // 1-based; warmup is 0
+  int step = 0;  // 1-based; warmup is 0
   StepKind kind = StepKind::prefill;
   AttentionPath path = AttentionPath::prefill_packed;
-  EngineConfig config;                   // switches in force
-  std::vector<SeqState> seqs;            // every sequence alive, scheduled ones first and in batch order
-  int num_scheduled = 0;                 // the first num_scheduled of seqs run in this step
-  std::vector<SeqState> seqs_after;      // the same sequences after commit
+  EngineConfig config;               // switches in force
+  std::vector<SeqState> seqs;        // every sequence alive, scheduled ones first and in batch order
+  int num_scheduled = 0;             // the first num_scheduled of seqs run in this step
+  std::vector<SeqState> seqs_after;  // the same sequences after commit
 
   std::vector<std::int32_t> cu_seqlens_q;  // [B+1]; decode: 0..B
   std::vector<std::int32_t> cu_seqlens_k;
@@ -142,32 +153,32 @@ struct StepRecord {
   int max_seqlen_k = 0;
   std::optional<std::vector<std::int32_t>> context_lens;               // [B], decode only
   std::optional<std::vector<std::vector<std::int32_t>>> block_tables;  // [B][width], -1 padded
-  std::vector<std::int32_t> slot_mapping;  // [N]
-  std::vector<std::int32_t> input_ids;     // [N]
-  std::vector<std::int32_t> positions;     // [N]
-  bool paged = false;                      // block_tables passed
+  std::vector<std::int32_t> slot_mapping;                              // [N]
+  std::vector<std::int32_t> input_ids;                                 // [N]
+  std::vector<std::int32_t> positions;                                 // [N]
+  bool paged = false;                                                  // block_tables passed
 
-  std::vector<std::int32_t> free_blocks;   // head (next to be taken) first
+  std::vector<std::int32_t> free_blocks;                              // head (next to be taken) first
   std::vector<std::pair<std::uint64_t, std::int32_t>> hash_to_block;  // sorted by hash
-  std::vector<BlockState> blocks;          // by id
+  std::vector<BlockState> blocks;                                     // by id
 
   std::vector<Event> events;
-  std::vector<int> preempted;              // ids
+  std::vector<int> preempted;  // ids
   std::vector<Rejected> rejected;
-  std::vector<Sampled> sampled;            // batch order
-  std::vector<int> finished;               // ids
+  std::vector<Sampled> sampled;  // batch order
+  std::vector<int> finished;     // ids
 
   std::vector<ShapeNote> shapes;
   std::vector<LaunchEntry> launches;
-  std::vector<LayerRecord> layers;         // recorded layers
+  std::vector<LayerRecord> layers;                                // recorded layers
   std::vector<std::pair<std::int32_t, std::string>> token_texts;  // ids first seen in this step
-  std::uint64_t state_hash = 0;            // over the bookkeeping after commit (trace/state_hash.h)
+  std::uint64_t state_hash = 0;  // over the bookkeeping after commit (trace/state_hash.h)
 };
 
 /// Shape of the model, enough to read a trace without the model.
 struct ModelShape {
   std::string name;
-  std::string architecture;                // "LlamaForCausalLM"
+  std::string architecture;  // "LlamaForCausalLM"
   int num_layers = 0;
   int num_heads = 0;
   int num_kv_heads = 0;
@@ -175,17 +186,17 @@ struct ModelShape {
   int hidden_size = 0;
   int vocab_size = 0;
   DType dtype = DType::f32;
-  float scale = 0.0F;                      // softmax scale; 0 = 1 / sqrt(head_dim)
+  std::optional<float> scale;  // softmax scale; nothing = 1 / sqrt(head_dim)
 };
 
 struct Manifest {
   std::string scenario_name;
-  std::string scenario_json;               // as run, "" for a tensor case
+  std::string scenario_json;  // as run, "" for a tensor case
   EngineConfig config;
   ModelShape model;
-  std::string device;                      // Device::name()
-  std::string build;                       // version and compiler
-  std::vector<std::string> request_labels; // by id: how the user named them, or the prompt's start
+  std::string device;                       // Device::name()
+  std::string build;                        // version and compiler
+  std::vector<std::string> request_labels;  // by id: how the user named them, or the prompt's start
 };
 
 }  // namespace attn::trace

@@ -14,8 +14,8 @@ class Store {
  public:
   virtual ~Store() = default;
   virtual const Manifest& manifest() const = 0;
-  virtual int num_steps() const = 0;                                     // grows while recording
-  virtual std::shared_ptr<const StepRecord> step(int index) const = 0;   // index, not StepRecord::step
+  virtual int num_steps() const = 0;                                    // grows while recording
+  virtual std::shared_ptr<const StepRecord> step(int index) const = 0;  // index, not StepRecord::step
   /// Slots that step `index` wrote, row by row (-1: none); a file gives them without decoding the step.
   virtual std::vector<std::int32_t> slot_mapping(int index) const { return step(index)->slot_mapping; }
   /// Text of a token id as recorded up to now; "" when the id never occurred.

@@ -1,0 +1,49 @@
+// prefill_attention: causal attention of packed, ragged queries (flash_attn_varlen_func's job), K/V packed or
+// paged. Levels: 1 l1_naive.cuh, 2 prefill_l2_tiled.cuh.
+#pragma once
+
+#include "kernels/attention/attention_launch.cuh"
+#include "kernels/attention/prefill_l2_tiled.cuh"
+
+namespace attn::ATTN_BACKEND {
+
+inline void launch_prefill_attention(const PrefillParams& p, LaunchContext& context) {
+  ATTN_CHECK(p.batch >= 0 && p.total_q >= 0 && p.max_seqlen_q >= 0 && p.max_seqlen_k >= 0,
+             "prefill_attention: batch {}, total_q {}, max_seqlen_q {}, max_seqlen_k {}", p.batch, p.total_q,
+             p.max_seqlen_q, p.max_seqlen_k);
+  if (p.batch == 0 || p.total_q == 0) return;
+  const PrefillPlan plan = plan_prefill(p);
+  check_attention("prefill_attention", p, plan.workspace_bytes, plan.num_k_tiles);
+  ATTN_CHECK(p.cu_seqlens_q && p.cu_seqlens_k, "prefill_attention: cu_seqlens_q or cu_seqlens_k is null");
+  ATTN_CHECK(p.max_seqlen_q > 0, "prefill_attention: {} queries but max_seqlen_q is 0", p.total_q);
+
+  // Lengths live on the device; without hints the records count every query against the longest key length.
+  const std::int64_t total_k = p.total_k_hint > 0 ? p.total_k_hint : std::int64_t{p.batch} * p.max_seqlen_k;
+  const std::uint64_t pairs = p.pairs_hint > 0 ? p.pairs_hint : std::uint64_t{1} * p.total_q * p.max_seqlen_k;
+  const bool probed = p.probe.wanted();
+  if (p.level == 1) {
+    launch_level1(p, pairs, total_k, context);
+  } else {
+    ATTN_CHECK(plan.num_q_tiles <= 65535, "prefill_attention: max_seqlen_q {} is beyond the grid",
+               p.max_seqlen_q);
+    LaunchRecord record{kernel_name("prefill_l2_tiled_kernel", p.dtype, probed),
+                        {static_cast<unsigned>(p.num_heads), static_cast<unsigned>(plan.num_q_tiles),
+                         static_cast<unsigned>(p.batch)},
+                        {kAttentionThreads, 1, 1},
+                        PrefillShared::bytes(p.head_dim)};
+    record.bytes = attention_bytes(p, total_k);
+    record.flop = 4 * pairs * p.num_heads * p.head_dim;
+    dispatch_dtype(p.dtype, [&](auto type) {
+      using T = typename decltype(type)::type;
+      dispatch_head_dim(p.head_dim, [&](auto dim) {
+        dispatch_probe(probed, [&](auto probe) {
+          using Probe = typename decltype(probe)::type;
+          launch_kernel(context, record, prefill_l2_tiled_kernel<T, decltype(dim)::value, Probe>, p, plan);
+        });
+      });
+    });
+  }
+  launch_probe_weights(p, pairs, context);
+}
+
+}  // namespace attn::ATTN_BACKEND

@@ -107,7 +107,8 @@ trace::ModelShape Engine::model_shape() const {
           .head_dim = model.head_dim,
           .hidden_size = model.hidden_size,
           .vocab_size = model.vocab_size,
-          .dtype = model.dtype};
+          .dtype = model.dtype,
+          .scale = 0.0F};
 }
 
 int Engine::add_request(Request request) {

@@ -1,0 +1,66 @@
+// Shared by the engine tests: a device that must not be used, short ways to say a request, a run to the end,
+// and the invariants that hold after every step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/engine/engine.h"
+
+namespace attn::test {
+
+using Ints = std::vector<std::int32_t>;
+using StepPtr = std::shared_ptr<const trace::StepRecord>;
+
+/// Bookkeeping needs no device: every call fails the test.
+class NoDevice final : public Device {
+ public:
+  DeviceKind kind() const override { return DeviceKind::simt; }
+  std::string name() const override { return "none"; }
+  int num_sms() const override { return 1; }
+  void* allocate(std::size_t, std::string_view) override { fail(); }
+  void deallocate(void*) noexcept override {}
+  void upload(void*, const void*, std::size_t) override { fail(); }
+  void download(void*, const void*, std::size_t) override { fail(); }
+  void copy(void*, const void*, std::size_t) override { fail(); }
+  void fill(void*, unsigned char, std::size_t) override { fail(); }
+  void synchronize() override { fail(); }
+  const Kernels& kernels() const override { fail(); }
+  void matmul(const MatmulParams&) override { fail(); }
+
+ private:
+  [[noreturn]] static void fail();
+};
+
+/// first, first + 1, ..., last
+Ints range(std::int32_t first, std::int32_t last);
+EngineConfig pool(int block_size, int num_blocks);
+Request request(Ints token_ids, int max_tokens, int at_step = 0);
+/// Runs requests through a bookkeeping-only engine until nothing is left; fails when that takes too long.
+std::vector<StepPtr> run(const EngineConfig& config, const std::vector<Request>& requests);
+std::vector<StepPtr> run_to_end(Engine& engine, int max_steps = 1000);
+
+std::map<std::uint64_t, std::int32_t> hash_map(const trace::StepRecord& record);
+std::vector<trace::Event> events_of(const trace::StepRecord& record, trace::EventKind kind);
+
+/// Follows an engine step by step with a picture of its pool in which every slot holds the hash of the whole
+/// text up to its token, so that a key read for another text, another position or from a slot nobody wrote
+/// fails, whatever the bookkeeping says.
+class Auditor {
+ public:
+  explicit Auditor(const EngineConfig& config);
+  void check(const trace::StepRecord& record);
+
+ private:
+  void check_pool(const trace::StepRecord& record) const;
+  void check_batch(const trace::StepRecord& record) const;
+  void check_hashes(const trace::StepRecord& record) const;
+  void store_and_read(const trace::StepRecord& record);
+
+  EngineConfig config_;
+  std::vector<std::uint64_t> slots_;  // hash of the text a slot's K/V belongs to; 0 = never written
+};
+
+}  // namespace attn::test

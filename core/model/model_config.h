@@ -34,6 +34,7 @@ struct ModelConfig {
   std::optional<Llama3RopeScaling> rope_scaling;
   bool tie_word_embeddings = false;
   bool attention_bias = false;         // q, k, v biases (Qwen2)
+  bool attention_out_bias = false;     // bias of the output projection (Llama, Qwen3 with attention_bias)
   bool qk_norm = false;                // Qwen3
   DType dtype = DType::f32;
   std::vector<std::int32_t> eos_token_ids;

@@ -1,0 +1,166 @@
+// Random odd shapes against the oracle: every dtype, level, mask, key source and head map, with poisoned
+// memory.
+#include <cmath>
+#include <random>
+
+#include "tests/kernels/oracle.h"
+
+namespace attn::test {
+namespace {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : rng_(seed) {}
+  int in(int low, int high) { return std::uniform_int_distribution<int>(low, high)(rng_); }
+  template <class T>
+  T one_of(std::initializer_list<T> values) {
+    return *(values.begin() + in(0, static_cast<int>(values.size()) - 1));
+  }
+
+ private:
+  std::mt19937_64 rng_;
+};
+
+/// Anything the kernels accept: lengths 0 included, Lq > Lk included, MQA to MHA, tiles smaller than the
+/// default.
+AttentionCase random_case(bool decode, DType dtype, int level, std::uint64_t seed) {
+  Random r(seed * 977 + static_cast<std::uint64_t>(dtype) * 31 + level * 7 + decode);
+  AttentionCase c;
+  c.decode = decode;
+  c.dtype = dtype;
+  c.level = level;
+  c.seed = seed;
+  c.num_kv_heads = r.one_of({1, 2, 3});
+  c.num_heads = c.num_kv_heads * r.one_of({1, 2, 3, 4, 9});
+  c.head_dim = r.one_of({8, 16, 24, 40, 64, 72, 128, 136, 256});
+  c.block_size = r.one_of({1, 3, 4, 16});
+  c.head_map = r.one_of({HeadMap::grouped, HeadMap::grouped, HeadMap::modulo});
+  c.k_tile = level == 2 ? r.one_of({0, 0, 1, 5, 32}) : 0;
+  const int longest = r.one_of({3, 20, 90});
+  const int batch = r.in(1, 4);
+  for (int b = 0; b < batch; ++b) {
+    c.k_lens.push_back(r.in(0, longest));
+    if (!decode) c.q_lens.push_back(r.in(0, 3) == 0 ? r.in(0, longest) : r.in(0, std::min(c.k_lens[b], 40)));
+  }
+  if (decode) {
+    c.mask = r.one_of(
+        {MaskAlignment::none, MaskAlignment::none, MaskAlignment::bottom_right, MaskAlignment::top_left});
+    c.source = r.one_of({KeySource::paged, KeySource::dense_masked, KeySource::dense_padded});
+    c.num_splits = level == 2 ? r.one_of({0, 1, 2, 3, 7}) : 0;
+    if (c.source != KeySource::paged) c.max_len = r.in(0, 1) * (longest + r.in(1, 9));
+  } else {
+    c.mask = r.one_of({MaskAlignment::bottom_right, MaskAlignment::bottom_right, MaskAlignment::top_left,
+                       MaskAlignment::none});
+    c.source = r.one_of({KeySource::packed, KeySource::paged});
+  }
+  return c;
+}
+
+struct Sweep {
+  bool decode;
+  DType dtype;
+  int level;
+};
+
+std::string sweep_name(const testing::TestParamInfo<Sweep>& info) {
+  constexpr const char* kTypes[] = {"f32", "f16", "bf16"};
+  return std::string(info.param.decode ? "decode_" : "prefill_") +
+         kTypes[static_cast<int>(info.param.dtype)] + "_l" + std::to_string(info.param.level);
+}
+
+std::vector<Sweep> all_sweeps() {
+  std::vector<Sweep> sweeps;
+  for (const bool decode : {false, true})
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
+      for (const int level : {1, 2}) sweeps.push_back({decode, dtype, level});
+  return sweeps;
+}
+
+class AttentionProperty : public testing::TestWithParam<Sweep> {};
+class GpuAttentionProperty : public testing::TestWithParam<Sweep> {};
+
+constexpr int kCases = 40;
+
+void sweep_against_oracle(Device& device, const Sweep& sweep) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    const AttentionCase c = random_case(sweep.decode, sweep.dtype, sweep.level, seed);
+    const AttentionInputs inputs = random_inputs(c);
+    expect_matches_oracle(c, oracle_attention(c, inputs), run_case(device, c, inputs));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+/// The probe must not change the output by a bit, and what it notes must be right.
+void sweep_probe(Device& device, const Sweep& sweep) {
+  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+    AttentionCase c = random_case(sweep.decode, sweep.dtype, sweep.level, seed);
+    SCOPED_TRACE(c.describe());
+    const AttentionInputs inputs = random_inputs(c);
+    const AttentionResult plain = run_case(device, c, inputs);
+    c.probe = true;
+    const AttentionResult probed = run_case(device, c, inputs);
+    ASSERT_TRUE(same_bits(plain.o_bytes, probed.o_bytes));
+    ASSERT_TRUE(same_bits(plain.lse, probed.lse));
+    const OracleResult expected = oracle_attention(c, inputs);
+    for (std::size_t i = 0; i < expected.weights.size(); ++i) {
+      if (std::isnan(expected.scores[i])) {
+        ASSERT_TRUE(std::isnan(probed.weights[i]) && std::isnan(probed.scores[i]))
+            << "masked entry " << i << " was written";
+      } else {
+        ASSERT_NEAR(probed.scores[i], expected.scores[i], 5e-6) << i;
+        ASSERT_NEAR(probed.weights[i], expected.weights[i], 3e-6) << i;
+      }
+    }
+  }
+}
+
+TEST_P(AttentionProperty, agrees_with_the_oracle) { sweep_against_oracle(*make_simt_device(), GetParam()); }
+
+TEST_P(AttentionProperty, probe_changes_no_bit_and_tells_the_weights) {
+  sweep_probe(*make_simt_device(), GetParam());
+}
+
+TEST_P(AttentionProperty, thread_order_changes_no_bit) {
+  const std::vector<SimtOptions> orders = {{.order = SimtOrder::reverse},
+                                           {.order = SimtOrder::shuffled, .seed = 11},
+                                           {.order = SimtOrder::shuffled, .seed = 12, .num_threads = 1},
+                                           {.order = SimtOrder::shuffled, .seed = 13, .strict = true}};
+  const auto forward = make_simt_device();
+  std::vector<std::unique_ptr<Device>> devices;
+  for (const SimtOptions& order : orders) devices.push_back(make_simt_device(order));
+  for (std::uint64_t seed = 100; seed < 112; ++seed) {
+    AttentionCase c = random_case(GetParam().decode, GetParam().dtype, GetParam().level, seed);
+    SCOPED_TRACE(c.describe());
+    c.probe = seed % 2 == 0;
+    if (c.num_splits == 0) c.num_splits = 2;  // devices differ in their number of SMs, and so in their plan
+    const AttentionInputs inputs = random_inputs(c);
+    const AttentionResult expected = run_case(*forward, c, inputs);
+    for (const auto& device : devices) {
+      const AttentionResult got = run_case(*device, c, inputs);
+      ASSERT_TRUE(same_bits(expected.o_bytes, got.o_bytes));
+      ASSERT_TRUE(same_bits(expected.lse, got.lse));
+      ASSERT_TRUE(same_bits(expected.weights, got.weights));
+      ASSERT_TRUE(same_bits(expected.tile_o_norm, got.tile_o_norm));
+    }
+  }
+}
+
+TEST_P(GpuAttentionProperty, agrees_with_the_oracle) {
+  std::string why;
+  const auto gpu = gpu_or_null(why);
+  if (!gpu) GTEST_SKIP() << why;
+  sweep_against_oracle(*gpu, GetParam());
+}
+
+TEST_P(GpuAttentionProperty, probe_changes_no_bit_and_tells_the_weights) {
+  std::string why;
+  const auto gpu = gpu_or_null(why);
+  if (!gpu) GTEST_SKIP() << why;
+  sweep_probe(*gpu, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(, AttentionProperty, testing::ValuesIn(all_sweeps()), sweep_name);
+INSTANTIATE_TEST_SUITE_P(, GpuAttentionProperty, testing::ValuesIn(all_sweeps()), sweep_name);
+
+}  // namespace
+}  // namespace attn::test

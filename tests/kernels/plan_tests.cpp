@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include "kernels/common/plan.h"
+#include "kernels/common/tiles.h"
+
+namespace attn {
+namespace {
+
+DecodeParams decode(int batch, int heads, int kv_heads, int max_len, int head_dim = 128) {
+  DecodeParams p;
+  p.batch = batch;
+  p.num_heads = heads;
+  p.num_kv_heads = kv_heads;
+  p.head_dim = head_dim;
+  p.max_len = max_len;
+  return p;
+}
+
+TEST(Plan, prefill_tiles_cover_the_longest_sequence) {
+  PrefillParams p;
+  p.num_heads = 8;
+  p.num_kv_heads = 2;
+  p.head_dim = 16;
+  p.total_q = 100;
+  p.max_seqlen_q = 33;
+  p.max_seqlen_k = 129;
+  const PrefillPlan plan = plan_prefill(p);
+  EXPECT_EQ(plan.q_tile, 16);
+  EXPECT_EQ(plan.k_tile, 64);
+  EXPECT_EQ(plan.num_q_tiles, 3);
+  EXPECT_EQ(plan.num_k_tiles, 3);
+  EXPECT_EQ(plan.workspace_bytes, 0U);
+}
+
+TEST(Plan, prefill_level_1_keeps_every_score) {
+  PrefillParams p;
+  p.level = 1;
+  p.num_heads = 8;
+  p.num_kv_heads = 2;
+  p.head_dim = 16;
+  p.total_q = 100;
+  p.max_seqlen_q = 60;
+  p.max_seqlen_k = 70;
+  const PrefillPlan plan = plan_prefill(p);
+  EXPECT_EQ(plan.workspace_bytes, 8U * 100 * 70 * 4);
+  EXPECT_EQ(plan.num_q_tiles, 60);
+  EXPECT_EQ(plan.num_k_tiles, 1);  // the whole row is one tile
+}
+
+TEST(Plan, wide_heads_get_narrower_tiles) {
+  EXPECT_EQ(plan_decode(decode(1, 1, 1, 1000, 128), 1).k_tile, 64);
+  EXPECT_EQ(plan_decode(decode(1, 1, 1, 1000, 136), 1).k_tile, 32);
+}
+
+TEST(Plan, a_tile_can_be_asked_for_up_to_what_shared_memory_holds) {
+  DecodeParams p = decode(1, 1, 1, 6, 8);
+  p.k_tile = 2;
+  EXPECT_EQ(plan_decode(p, 1).num_k_tiles, 3);
+  p.k_tile = 65;
+  EXPECT_THROW(plan_decode(p, 1), std::logic_error);
+}
+
+// 8 blocks without a split on 132 SMs: 16 splits fit one wave, 17 would not.
+TEST(Plan, one_long_sequence_is_split_to_fill_one_wave) {
+  const DecodePlan plan = plan_decode(decode(1, 32, 8, 32768), 132);
+  EXPECT_EQ(plan.num_splits, 16);
+  EXPECT_EQ(plan.keys_per_split, 32768 / 16);
+  EXPECT_EQ(plan.workspace_bytes, 16U * 32 * (128 + 1) * 4);
+}
+
+TEST(Plan, a_full_machine_is_not_split) {
+  const DecodePlan plan = plan_decode(decode(64, 32, 8, 8192), 132);
+  EXPECT_EQ(plan.num_splits, 1);
+  EXPECT_EQ(plan.workspace_bytes, 0U);
+}
+
+TEST(Plan, no_split_is_shorter_than_a_tile) {
+  const DecodePlan plan = plan_decode(decode(1, 4, 1, 100), 132);
+  EXPECT_EQ(plan.num_splits, 2);
+  EXPECT_EQ(plan.keys_per_split, 64);
+}
+
+// More than 8 query heads per KV head take several blocks, which count for the wave.
+TEST(Plan, wide_groups_count_as_several_blocks) {
+  EXPECT_EQ(plan_decode(decode(1, 64, 1, 64 * 100), 16).num_splits, 2);
+}
+
+TEST(Plan, splits_asked_for_are_kept_even_if_some_stay_empty) {
+  DecodeParams p = decode(2, 4, 2, 70);
+  p.num_splits = 5;
+  const DecodePlan plan = plan_decode(p, 1);
+  EXPECT_EQ(plan.num_splits, 5);
+  EXPECT_EQ(plan.keys_per_split, 64);
+}
+
+TEST(Plan, every_auto_plan_covers_the_keys_in_one_wave) {
+  for (const int sms : {1, 2, 46, 132})
+    for (const int batch : {1, 3, 20})
+      for (const int len : {0, 1, 63, 64, 65, 1000, 4097}) {
+        const DecodePlan plan = plan_decode(decode(batch, 8, 2, len), sms);
+        ASSERT_GE(static_cast<long>(plan.num_splits) * plan.keys_per_split, len);
+        ASSERT_LT(static_cast<long>(plan.num_splits - 1) * plan.keys_per_split, std::max(len, 1))
+            << "an empty split";
+        ASSERT_EQ(plan.keys_per_split % plan.k_tile, 0);
+        ASSERT_TRUE(plan.num_splits == 1 || plan.num_splits * batch * 2 <= sms);
+      }
+}
+
+}  // namespace
+}  // namespace attn

@@ -2,6 +2,8 @@
 // Tooltips, linked highlights, the text twin and tests use marks; a test clicks a mark, not a pixel.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +26,20 @@ struct Mark {
 
 class Marks {
  public:
-  void clear() { marks_.clear(); }
+  /// Makes the mark of one member from what follows the family's prefix ("1,4"), or nothing. Called after
+  /// the frame is drawn, so it must own (or share) what it reads.
+  using Resolve = std::function<std::optional<Mark>(std::string_view rest)>;
+
+  void clear() {
+    marks_.clear();
+    families_.clear();
+  }
   void add(std::string name, Rect rect, std::string value = {}, std::string source = {}) {
     marks_.push_back({std::move(name), rect, std::move(value), std::move(source)});
+  }
+  /// Thousands of alike rectangles (cells, slots) as one entry: no text is made for those nobody asks for.
+  void add_family(std::string prefix, Resolve resolve) {
+    families_.push_back({std::move(prefix), std::move(resolve)});
   }
   const Mark* find(std::string_view name) const {
     for (const Mark& mark : marks_) {
@@ -34,10 +47,24 @@ class Marks {
     }
     return nullptr;
   }
+  /// Like find, and also looks into the families.
+  std::optional<Mark> get(std::string_view name) const {
+    if (const Mark* mark = find(name)) return *mark;
+    for (const Family& family : families_) {
+      if (!name.starts_with(family.prefix)) continue;
+      if (std::optional<Mark> mark = family.resolve(name.substr(family.prefix.size()))) return mark;
+    }
+    return std::nullopt;
+  }
   const std::vector<Mark>& all() const { return marks_; }
 
  private:
+  struct Family {
+    std::string prefix;
+    Resolve resolve;
+  };
   std::vector<Mark> marks_;
+  std::vector<Family> families_;
 };
 
 }  // namespace attn::viz

@@ -2,9 +2,19 @@
 #pragma once
 
 #include "viz/frame.h"
+#include "viz/heat_map.h"
 #include "viz/marks.h"
 
 namespace attn::viz {
+
+/// What the mouse is over, told from one panel to the others so that the same thing lights up in each.
+struct Hover {
+  int seq = -1;
+  int q_row = -1;  // within the sequence
+  int k_col = -1;  // within the sequence
+  int block = -1;
+  bool operator==(const Hover&) const = default;
+};
 
 /// Text being typed and view settings; lives as long as the window, never in the trace.
 struct ViewState {
@@ -15,15 +25,23 @@ struct ViewState {
   float scale = 1.0F;
   bool light_theme = false;
   bool show_help = false;
+  int page = 0;                        // of layout_screen, for windows too small for everything (X)
+  bool log_scale = false;              // weights: colour and bar height by log10 (L)
+  std::vector<std::string> font_dirs;  // searched before the usual places
+  Hover hover;                         // of the last frame: what panels light up
+  Hover next_hover;                    // being filled in this frame
+  HeatMap heat;                        // weights prepared for drawing, kept while nothing changes
 };
 
 /// Draws into the current ImGui frame (display size from ImGui::GetIO()). Fills marks, appends commands,
-/// handles the keys of section 3.4 that exist so far (Space, arrows, Home, End, ?).
+/// handles the keys of keys.h.
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands);
 
-/// Builds the font atlas for a scale and applies the theme; call before the first frame and on change.
-void apply_style(const ViewState& view);
+/// Builds the font atlas for view.scale and applies the theme; call before the first frame and whenever scale
+/// or theme differ from the last call (the font texture must then be uploaded again). Keys change both.
+/// Returns "" or one sentence naming fonts that were not found.
+std::string apply_style(const ViewState& view);
 
 /// The same state as text, for the clipboard and `describe`.
 std::string describe_screen(const Frame& frame, const Selection& selection);

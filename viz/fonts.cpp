@@ -1,0 +1,110 @@
+#include "viz/fonts.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+namespace attn::viz {
+namespace {
+
+struct RoleSpec {
+  float size;
+  const char* file;      // extension decides nothing: the first existing of .otf, .ttf wins
+  const char* fallback;  // carries the symbols
+};
+
+constexpr std::array<RoleSpec, kNumFontRoles> kRoles = {{
+    {15.0F, "Inter-Regular", "DejaVuSans"},
+    {15.0F, "Inter-SemiBold", "DejaVuSans-Bold"},
+    {13.0F, "Inter-Regular", "DejaVuSans"},
+    {18.0F, "Inter-SemiBold", "DejaVuSans-Bold"},
+    {13.0F, "JetBrainsMono-Regular", "DejaVuSansMono"},
+    {11.0F, "JetBrainsMono-Regular", "DejaVuSansMono"},
+}};
+
+constexpr std::array<const char*, 6> kUsualDirs = {"/usr/share/fonts/opentype/inter",
+                                                   "/usr/share/fonts/truetype/inter",
+                                                   "/usr/share/fonts/truetype/jetbrains-mono",
+                                                   "/usr/share/fonts/truetype/dejavu",
+                                                   "/usr/share/fonts/TTF",
+                                                   "/usr/share/fonts/OTF"};
+
+// Latin with accents, Greek, Cyrillic: what a prompt may hold. Zero-terminated pairs, kept alive by being
+// static.
+constexpr ImWchar kTextRanges[] = {0x0020, 0x017F, 0x0370, 0x03FF, 0x0400, 0x045F, 0};
+// Punctuation, arrows, mathematical operators, box parts, geometric shapes, check marks.
+constexpr ImWchar kSymbolRanges[] = {0x2010, 0x2027, 0x2030, 0x203A, 0x2070, 0x209C, 0x2190,
+                                     0x21FF, 0x2200, 0x22FF, 0x2500, 0x257F, 0x2588, 0x259F,
+                                     0x25A0, 0x25FF, 0x2713, 0x2717, 0xFFFD, 0xFFFD, 0};
+
+std::string find_font(const std::vector<std::string>& dirs, const std::string& name) {
+  const auto in = [&](const std::filesystem::path& dir) -> std::string {
+    for (const char* extension : {".otf", ".ttf"}) {
+      std::error_code ignored;
+      const std::filesystem::path path = dir / (name + extension);
+      if (std::filesystem::is_regular_file(path, ignored)) return path.string();
+    }
+    return {};
+  };
+  for (const std::string& dir : dirs) {
+    if (std::string path = in(dir); !path.empty()) return path;
+  }
+  for (const char* dir : kUsualDirs) {
+    if (std::string path = in(dir); !path.empty()) return path;
+  }
+  return {};
+}
+
+ImFontConfig config_for(bool merge) {
+  ImFontConfig config;
+  config.OversampleH = 2;
+  config.OversampleV = 1;
+  config.PixelSnapH = !merge;
+  config.MergeMode = merge;
+  return config;
+}
+
+}  // namespace
+
+float font_size(FontRole role, float scale) {
+  return std::max(8.0F, std::round(kRoles[static_cast<std::size_t>(role)].size * scale));
+}
+
+std::string load_fonts(const std::vector<std::string>& dirs, float scale) {
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  atlas.Clear();
+  std::string missing;
+  for (int i = 0; i < kNumFontRoles; ++i) {
+    const RoleSpec& spec = kRoles[static_cast<std::size_t>(i)];
+    const float size = font_size(static_cast<FontRole>(i), scale);
+    const ImFontConfig base = config_for(false);
+    const std::string path = find_font(dirs, spec.file);
+    if (path.empty() || atlas.AddFontFromFileTTF(path.c_str(), size, &base, kTextRanges) == nullptr) {
+      if (missing.find(spec.file) == std::string::npos)
+        missing += fmt::format("{}{}", missing.empty() ? "" : ", ", spec.file);
+      ImFontConfig built_in = config_for(false);
+      built_in.SizePixels = size;
+      atlas.AddFontDefault(&built_in);
+    }
+    const ImFontConfig merged = config_for(true);
+    if (!path.empty()) atlas.AddFontFromFileTTF(path.c_str(), size, &merged, kSymbolRanges);
+    if (const std::string symbols = find_font(dirs, spec.fallback); !symbols.empty()) {
+      atlas.AddFontFromFileTTF(symbols.c_str(), size, &merged, kSymbolRanges);
+    }
+  }
+  atlas.Build();
+  if (missing.empty()) return {};
+  return fmt::format(
+      "fonts not found: {}; install fonts-inter and fonts-jetbrains-mono for the intended look", missing);
+}
+
+ImFont* font(FontRole role) {
+  const auto& fonts = ImGui::GetIO().Fonts->Fonts;
+  const int index = static_cast<int>(role);
+  return index < fonts.Size ? fonts[index] : ImGui::GetFont();
+}
+
+}  // namespace attn::viz

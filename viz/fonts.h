@@ -1,0 +1,35 @@
+// The font roles of the program. Inter for words, JetBrains Mono for numbers and tokens (its digits are all
+// of one width), DejaVu for the symbols they lack. Dear ImGui 1.86 bakes glyphs per size, so the atlas is
+// rebuilt for every scale; sizes are whole pixels, which keeps text crisp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+struct ImFont;
+
+namespace attn::viz {
+
+enum class FontRole : unsigned char {
+  text,        // 15 px at scale 1
+  strong,      // 15 px semibold: panel titles, labels
+  small,       // 13 px: captions, sources
+  title,       // 18 px semibold: scenario name
+  mono,        // 13 px: numbers, tokens
+  mono_small,  // 11 px: numbers inside cells and slots
+  count_
+};
+inline constexpr int kNumFontRoles = static_cast<int>(FontRole::count_);
+
+/// Whole pixels of a role at a scale.
+float font_size(FontRole role, float scale);
+
+/// Fills ImGui's atlas with every role, in order, from the first directory of `dirs` that has each file
+/// (then the usual Debian ones). Returns "" or one sentence naming what was not found; that role then uses
+/// ImGui's built-in font.
+std::string load_fonts(const std::vector<std::string>& dirs, float scale);
+
+/// The role's font in the current atlas; ImGui's current font when load_fonts was never called.
+ImFont* font(FontRole role);
+
+}  // namespace attn::viz

@@ -1,0 +1,119 @@
+#include "viz/layout/screen_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attn::viz {
+namespace {
+
+constexpr float kGap = 6.0F;
+
+/// Cuts pieces off a rectangle, leaving a gap behind each.
+struct Cutter {
+  Rect rest;
+  float gap;
+
+  Rect top(float h) {
+    h = std::min(std::floor(h), rest.h);
+    const Rect piece{rest.x, rest.y, rest.w, h};
+    const float used = std::min(rest.h, h + gap);
+    rest.y += used;
+    rest.h -= used;
+    return piece;
+  }
+  Rect bottom(float h) {
+    h = std::min(std::floor(h), rest.h);
+    const Rect piece{rest.x, rest.bottom() - h, rest.w, h};
+    rest.h = std::max(0.0F, rest.h - h - gap);
+    return piece;
+  }
+  Rect left(float w) {
+    w = std::min(std::floor(w), rest.w);
+    const Rect piece{rest.x, rest.y, w, rest.h};
+    const float used = std::min(rest.w, w + gap);
+    rest.x += used;
+    rest.w -= used;
+    return piece;
+  }
+  Rect right(float w) {
+    w = std::min(std::floor(w), rest.w);
+    const Rect piece{rest.right() - w, rest.y, w, rest.h};
+    rest.w = std::max(0.0F, rest.w - w - gap);
+    return piece;
+  }
+};
+
+void cut_pool_column(ScreenLayout& out, Cutter column, float scale, bool with_stages) {
+  if (with_stages) out[PanelId::stages] = column.bottom(column.rest.h * 0.31F);
+  out[PanelId::tables] = column.bottom(column.rest.h * (with_stages ? 0.30F : 0.34F));
+  out[PanelId::free_queue] = column.bottom(62.0F * scale);
+  out[PanelId::pool] = column.rest;
+}
+
+}  // namespace
+
+ScreenLayout layout_screen(float width, float height, float scale, int page) {
+  ScreenLayout out;
+  const float w = width / scale;
+  const float h = height / scale;
+  const bool wide = w >= 1360.0F && h >= 760.0F;
+  const bool compact = !wide && w >= 880.0F && h >= 520.0F;
+  out.pages = wide ? 1 : compact ? 2 : 5;
+  out.page = ((page % out.pages) + out.pages) % out.pages;
+
+  const float gap = std::round(kGap * scale);
+  Cutter all{{0.0F, 0.0F, std::floor(width), std::floor(height)}, 0.0F};
+  out[PanelId::header] = all.top(44.0F * scale);
+  out[PanelId::status] = all.bottom(26.0F * scale);
+  Cutter inner{{gap, all.rest.y + gap, std::max(0.0F, all.rest.w - 2.0F * gap),
+                std::max(0.0F, all.rest.h - 2.0F * gap)},
+               gap};
+  out[PanelId::timeline] = inner.bottom((wide      ? std::clamp(h * 0.19F, 156.0F, 260.0F)
+                                         : compact ? 118.0F
+                                                   : 92.0F) *
+                                        scale);
+
+  if (wide) {
+    out[PanelId::requests] = inner.left(std::clamp(w * 0.185F, 272.0F, 460.0F) * scale);
+    cut_pool_column(out, {inner.right(std::clamp(w * 0.29F, 400.0F, 820.0F) * scale), gap}, scale, true);
+    out[PanelId::strip] = inner.top(std::clamp(h * 0.15F, 124.0F, 200.0F) * scale);
+    out[PanelId::mask] = inner.left(inner.rest.w * 0.36F);
+    out[PanelId::weights] = inner.rest;
+    return out;
+  }
+  if (compact) {
+    out[PanelId::requests] = inner.left(232.0F * scale);
+    Cutter right{inner.right(std::clamp(w * 0.3F, 270.0F, 400.0F) * scale), gap};
+    out[PanelId::strip] = inner.top(112.0F * scale);
+    out[out.page == 0 ? PanelId::weights : PanelId::mask] = inner.rest;
+    if (out.page == 0) {
+      cut_pool_column(out, right, scale, false);
+    } else {
+      out[PanelId::stages] = right.rest;
+    }
+    return out;
+  }
+  switch (out.page) {
+    case 0:
+      out[PanelId::strip] = inner.top(inner.rest.h * 0.32F);
+      out[PanelId::weights] = inner.rest;
+      break;
+    case 1:
+      out[PanelId::mask] = inner.rest;
+      break;
+    case 2:
+      out[PanelId::tables] = inner.right(inner.rest.w * 0.42F);
+      out[PanelId::free_queue] = inner.bottom(62.0F * scale);
+      out[PanelId::pool] = inner.rest;
+      break;
+    case 3:
+      out[PanelId::stages] = inner.rest;
+      break;
+    default:
+      out[PanelId::requests] = inner.rest;
+      break;
+  }
+  return out;
+}
+
+}  // namespace attn::viz

@@ -1,0 +1,32 @@
+#include "viz/layout/strip_layout.h"
+
+#include <algorithm>
+
+namespace attn::viz {
+
+StripLayout layout_strip(const std::vector<std::int32_t>& cu_seqlens_q,
+                         const std::vector<std::int32_t>& cu_seqlens_k, float x, float width, float gap) {
+  StripLayout out;
+  const std::size_t batch = std::min(cu_seqlens_q.size(), cu_seqlens_k.size());
+  if (batch < 2 || cu_seqlens_k[batch - 1] <= 0 || width <= 0.0F) return out;
+  const auto count = static_cast<float>(batch - 1);
+  if (count > 1.0F) gap = std::min(gap, width * 0.25F / (count - 1.0F));
+  out.px_per_token = (width - gap * (count - 1.0F)) / static_cast<float>(cu_seqlens_k[batch - 1]);
+  for (std::size_t b = 0; b + 1 < batch; ++b) {
+    StripSegment segment;
+    segment.batch = static_cast<int>(b);
+    segment.q0 = cu_seqlens_q[b];
+    segment.q1 = cu_seqlens_q[b + 1];
+    segment.k0 = cu_seqlens_k[b];
+    segment.k1 = cu_seqlens_k[b + 1];
+    segment.k_x0 = x + static_cast<float>(segment.k0) * out.px_per_token + gap * static_cast<float>(b);
+    segment.k_x1 = segment.k_x0 + static_cast<float>(segment.k1 - segment.k0) * out.px_per_token;
+    segment.q_x1 = segment.k_x1;
+    segment.q_x0 =
+        std::max(segment.k_x0, segment.k_x1 - static_cast<float>(segment.q1 - segment.q0) * out.px_per_token);
+    out.segments.push_back(segment);
+  }
+  return out;
+}
+
+}  // namespace attn::viz

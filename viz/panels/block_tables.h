@@ -1,0 +1,11 @@
+// Block tables: per sequence a row of logical blocks naming physical ones, and for the selected sequence the
+// slot arithmetic with its live numbers.
+#pragma once
+
+#include "viz/widgets/ui.h"
+
+namespace attn::viz {
+
+void draw_block_tables(Ui& ui, const Rect& rect);
+
+}  // namespace attn::viz

@@ -1,0 +1,58 @@
+#include "viz/theme.h"
+
+#include <cmath>
+
+namespace attn::viz {
+namespace {
+
+double linear(std::uint32_t channel) {
+  const double c = channel / 255.0;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+// Order: sky blue, bluish green, reddish purple, yellow, vermillion, blue (Okabe & Ito 2008).
+constexpr Theme kDark = {
+    .name = "dark",
+    .colors = {0x0E1116, 0x161A20, 0x222831, 0x2C343F, 0x7C8897, 0xE9EDF2, 0xA9B4C1, 0x6CB8FF, 0x06121D,
+               0xFFFFFF, 0xF0B030, 0xFF8A80, 0x5FD39A, 0xE69F00, 0x697482, 0x8A96A5, 0x3F6C96, 0x7A5C94},
+    .hue = {0x56B4E9, 0x1FB58A, 0xD98BB6, 0xF0E442, 0xE8742A, 0x5B8DEF},
+    .tint = {0x17374A, 0x123D31, 0x402939, 0x3D3A14, 0x46280F, 0x1E2F52},
+    .on_hue = {0x06121D, 0x06120D, 0x1A0A12, 0x171600, 0x190A00, 0x030A18},
+};
+
+constexpr Theme kLight = {
+    .name = "light",
+    .colors = {0xE9EDF2, 0xFFFFFF, 0xF1F4F8, 0xD3DAE3, 0x6B7787, 0x12171D, 0x4A5664, 0x0A5FB4, 0xFFFFFF,
+               0x000000, 0x8A5200, 0xB3261E, 0x0B6E40, 0xB06A00, 0x848F9C, 0x6F7B89, 0x9CC3E8, 0xCDB4E0},
+    .hue = {0x0F79B8, 0x00795A, 0xA6467C, 0x857800, 0xBA4A00, 0x2F55B5},
+    .tint = {0xD8ECF8, 0xD3EFE6, 0xF6E0EC, 0xF5F0C4, 0xFBE3D3, 0xDEE6FA},
+    .on_hue = {0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF},
+};
+
+}  // namespace
+
+const Theme& dark_theme() { return kDark; }
+const Theme& light_theme() { return kLight; }
+
+double luminance(Rgb color) {
+  return 0.2126 * linear((color >> 16) & 255U) + 0.7152 * linear((color >> 8) & 255U) +
+         0.0722 * linear(color & 255U);
+}
+
+double contrast(Rgb a, Rgb b) {
+  const double la = luminance(a) + 0.05;
+  const double lb = luminance(b) + 0.05;
+  return la > lb ? la / lb : lb / la;
+}
+
+Rgb mix(Rgb a, Rgb b, double t) {
+  Rgb out = 0;
+  for (unsigned shift = 0; shift <= 16; shift += 8) {
+    const double ca = (a >> shift) & 255U;
+    const double cb = (b >> shift) & 255U;
+    out |= static_cast<Rgb>(std::lround(ca + (cb - ca) * t)) << shift;
+  }
+  return out;
+}
+
+}  // namespace attn::viz

@@ -1,0 +1,197 @@
+#include "viz/widgets/paint.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/lookup.h"
+
+namespace attn::viz {
+
+ImU32 rgba(Rgb color, float alpha) {
+  const auto a = static_cast<ImU32>(std::lround(std::clamp(alpha, 0.0F, 1.0F) * 255.0F));
+  return IM_COL32((color >> 16) & 255U, (color >> 8) & 255U, color & 255U, a);
+}
+
+void fill(const Ui& ui, const Rect& rect, Rgb color, float alpha, float rounding) {
+  if (rect.w <= 0.0F || rect.h <= 0.0F) return;
+  ui.draw->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, rgba(color, alpha), rounding);
+}
+
+void outline(const Ui& ui, const Rect& rect, Rgb color, float thickness, float rounding) {
+  if (rect.w <= 0.0F || rect.h <= 0.0F) return;
+  const ImU32 c = rgba(color);
+  if (rounding > 0.0F) {
+    const float in = thickness * 0.5F;
+    ui.draw->PathRect({rect.x + in, rect.y + in}, {rect.right() - in, rect.bottom() - in}, rounding);
+    ui.draw->PathStroke(c, ImDrawFlags_Closed, thickness);
+    return;
+  }
+  const float t = std::min({thickness, rect.w, rect.h});
+  ui.draw->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.y + t}, c);
+  ui.draw->AddRectFilled({rect.x, rect.bottom() - t}, {rect.right(), rect.bottom()}, c);
+  ui.draw->AddRectFilled({rect.x, rect.y + t}, {rect.x + t, rect.bottom() - t}, c);
+  ui.draw->AddRectFilled({rect.right() - t, rect.y + t}, {rect.right(), rect.bottom() - t}, c);
+}
+
+void dotted(const Ui& ui, const Rect& rect, Rgb color) {
+  const ImU32 c = rgba(color);
+  const float dot = std::max(1.0F, ui.px(1.5F));
+  const float step = std::max(3.0F, ui.px(4));
+  for (float x = rect.x; x + dot <= rect.right(); x += step) {
+    ui.draw->AddRectFilled({x, rect.y}, {x + dot, rect.y + 1.0F}, c);
+    ui.draw->AddRectFilled({x, rect.bottom() - 1.0F}, {x + dot, rect.bottom()}, c);
+  }
+  for (float y = rect.y + step; y + dot <= rect.bottom(); y += step) {
+    ui.draw->AddRectFilled({rect.x, y}, {rect.x + 1.0F, y + dot}, c);
+    ui.draw->AddRectFilled({rect.right() - 1.0F, y}, {rect.right(), y + dot}, c);
+  }
+}
+
+void line(const Ui& ui, float x0, float y0, float x1, float y1, Rgb color, float thickness) {
+  const ImU32 c = rgba(color);
+  const float half = thickness * 0.5F;
+  if (x0 == x1) {
+    const float x = std::floor(x0 - half + 0.5F);
+    ui.draw->AddRectFilled({x, std::min(y0, y1)}, {x + thickness, std::max(y0, y1)}, c);
+  } else if (y0 == y1) {
+    const float y = std::floor(y0 - half + 0.5F);
+    ui.draw->AddRectFilled({std::min(x0, x1), y}, {std::max(x0, x1), y + thickness}, c);
+  } else {
+    ui.draw->AddLine({x0, y0}, {x1, y1}, c, thickness);
+  }
+}
+
+void hatch(const Ui& ui, const Rect& rect, Rgb color, float spacing) {
+  if (rect.w <= 1.0F || rect.h <= 1.0F) return;
+  const ImU32 c = rgba(color);
+  // Lines x + y = s through the box, phased by the screen so that neighbouring boxes join.
+  const float first = std::ceil((rect.x + rect.y) / spacing) * spacing;
+  for (float s = first; s < rect.right() + rect.bottom(); s += spacing) {
+    const float x0 = std::max(rect.x, s - rect.bottom());
+    const float x1 = std::min(rect.right(), s - rect.y);
+    if (x1 > x0) ui.draw->AddLine({x0, s - x0}, {x1, s - x1}, c, 1.0F);
+  }
+}
+
+void cross_hatch(const Ui& ui, const Rect& rect, Rgb color, float spacing) {
+  if (rect.w <= 0.0F || rect.h <= 0.0F) return;
+  hatch(ui, rect, color, spacing);
+  const ImU32 c = rgba(color);
+  const float first = std::ceil((rect.x - rect.bottom()) / spacing) * spacing;
+  for (float s = first; s < rect.right() - rect.y; s += spacing) {
+    const float x0 = std::max(rect.x, s + rect.y);
+    const float x1 = std::min(rect.right(), s + rect.bottom());
+    if (x1 > x0) ui.draw->AddLine({x0, x0 - s}, {x1, x1 - s}, c, 1.0F);
+  }
+  outline(ui, rect, color, std::max(1.0F, ui.px(1)));
+}
+
+void triangle_down(const Ui& ui, float x, float y, float size, Rgb color) {
+  ui.draw->AddTriangleFilled({x, y}, {x + size, y}, {x + size * 0.5F, y + size * 0.85F}, rgba(color));
+}
+
+void triangle_up(const Ui& ui, float x, float y, float size, Rgb color) {
+  ui.draw->AddTriangle({x, y + size * 0.85F}, {x + size, y + size * 0.85F}, {x + size * 0.5F, y}, rgba(color),
+                       std::max(1.0F, ui.scale));
+}
+
+float text_width(const Ui& ui, FontRole role, std::string_view text) {
+  return font(role)
+      ->CalcTextSizeA(font_size(role, ui.scale), FLT_MAX, 0.0F, text.data(), text.data() + text.size())
+      .x;
+}
+
+float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text) {
+  if (text.empty()) return 0.0F;
+  ui.draw->AddText(font(role), font_size(role, ui.scale), {std::round(x), std::round(y)}, rgba(color),
+                   text.data(), text.data() + text.size());
+  return text_width(ui, role, text);
+}
+
+float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align) {
+  if (text.empty() || rect.w <= 0.0F) return 0.0F;
+  ImFont* face = font(role);
+  const float size = font_size(role, ui.scale);
+  const float y = rect.y + std::round((rect.h - size) * 0.5F);
+  float width = text_width(ui, role, text);
+  if (width <= rect.w) {
+    const float spare = rect.w - width;
+    const float x = rect.x + (align == Align::left ? 0.0F : align == Align::right ? spare : spare * 0.5F);
+    return text_at(ui, role, x, y, color, text);
+  }
+  static constexpr std::string_view kDots = "\xE2\x80\xA6";
+  const float dots = text_width(ui, role, kDots);
+  if (dots > rect.w) return 0.0F;
+  const char* rest = nullptr;
+  width = face->CalcTextSizeA(size, rect.w - dots, 0.0F, text.data(), text.data() + text.size(), &rest).x;
+  text_at(ui, role, rect.x, y, color, text.substr(0, static_cast<std::size_t>(rest - text.data())));
+  text_at(ui, role, rect.x + width, y, color, kDots);
+  return width + dots;
+}
+
+float text_wrapped(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
+                   Align align) {
+  const float step = std::round(font_size(role, ui.scale) * 1.3F);
+  float y = rect.y;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    // Longest run of whole words that fits; a word wider than the box is cut by text_in.
+    std::size_t stop = text.find(' ', start);
+    if (stop == std::string_view::npos) stop = text.size();
+    while (stop < text.size()) {
+      const std::size_t next = std::min(text.find(' ', stop + 1), text.size());
+      if (text_width(ui, role, text.substr(start, next - start)) > rect.w) break;
+      stop = next;
+    }
+    text_in(ui, role, {rect.x, y, rect.w + 1.0F, step}, color, text.substr(start, stop - start), align);
+    y += step;
+    start = stop + 1;
+  }
+  return y - rect.y;
+}
+
+void text_up(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text) {
+  // Drawn flat in the corner of the clip rectangle, where ImGui culls no glyph, then turned and moved:
+  // (dx, dy) -> (dy, -dx).
+  const int first = ui.draw->VtxBuffer.Size;
+  const ImVec2 corner = ui.draw->GetClipRectMin();
+  ui.draw->AddText(font(role), font_size(role, ui.scale), corner, rgba(color), text.data(),
+                   text.data() + text.size());
+  const float ox = std::round(x);
+  const float oy = std::round(y);
+  for (int i = first; i < ui.draw->VtxBuffer.Size; ++i) {
+    ImVec2& p = ui.draw->VtxBuffer[i].pos;
+    p = {ox + (p.y - corner.y), oy - (p.x - corner.x)};
+  }
+}
+
+Rgb hue_of(const Ui& ui, int seq) {
+  return ui.theme.hue[static_cast<std::size_t>(seq < 0 ? 0 : seq % kNumHues)];
+}
+Rgb tint_of(const Ui& ui, int seq) {
+  return ui.theme.tint[static_cast<std::size_t>(seq < 0 ? 0 : seq % kNumHues)];
+}
+Rgb on_hue_of(const Ui& ui, int seq) {
+  return ui.theme.on_hue[static_cast<std::size_t>(seq < 0 ? 0 : seq % kNumHues)];
+}
+
+void notch(const Ui& ui, const Rect& rect, int seq) {
+  const int teeth = 1 + (seq < 0 ? 0 : seq % kNumHues);
+  const float w = std::min(rect.w, ui.px(3));
+  const float h = rect.h / static_cast<float>(2 * teeth + 1);
+  if (h < 1.0F) return;
+  for (int i = 0; i < teeth; ++i) {
+    fill(ui,
+         {rect.x, std::round(rect.y + h * static_cast<float>(2 * i + 1)), w, std::max(1.0F, std::round(h))},
+         ui[Color::panel]);
+  }
+}
+
+Rgb ink_on(Rgb back) { return contrast(back, 0xFFFFFF) >= contrast(back, 0x000000) ? 0xFFFFFF : 0x000000; }
+
+void letter_chip(const Ui& ui, const Rect& rect, int seq) {
+  fill(ui, rect, hue_of(ui, seq), 1.0F, ui.px(3));
+  text_in(ui, FontRole::strong, rect, on_hue_of(ui, seq), seq_letter(seq), Align::center);
+}
+
+}  // namespace attn::viz

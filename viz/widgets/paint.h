@@ -1,0 +1,50 @@
+// Drawing words of the viewer: fills, outlines, the hatches that tell the four kinds of "nothing" apart, and
+// text that knows its box. Colours come from the theme, never from here.
+#pragma once
+
+#include <string_view>
+
+#include "viz/widgets/ui.h"
+
+namespace attn::viz {
+
+enum class Align : unsigned char { left, center, right };
+
+ImU32 rgba(Rgb color, float alpha = 1.0F);
+
+void fill(const Ui& ui, const Rect& rect, Rgb color, float alpha = 1.0F, float rounding = 0.0F);
+/// Inside the rectangle, `thickness` pixels.
+void outline(const Ui& ui, const Rect& rect, Rgb color, float thickness = 1.0F, float rounding = 0.0F);
+void dotted(const Ui& ui, const Rect& rect, Rgb color);
+void line(const Ui& ui, float x0, float y0, float x1, float y1, Rgb color, float thickness = 1.0F);
+/// 45 degree lines: masked cells.
+void hatch(const Ui& ui, const Rect& rect, Rgb color, float spacing);
+/// Both diagonals and an outline: zero pads.
+void cross_hatch(const Ui& ui, const Rect& rect, Rgb color, float spacing);
+void triangle_down(const Ui& ui, float x, float y, float size, Rgb color);
+/// Hollow, pointing up.
+void triangle_up(const Ui& ui, float x, float y, float size, Rgb color);
+
+float text_width(const Ui& ui, FontRole role, std::string_view text);
+/// Top-left at (x, y); returns the width.
+float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
+/// One line, vertically centred, cut with "…" when it does not fit; returns the width drawn.
+float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align);
+/// Wrapped to the rectangle's width; returns the height.
+float text_wrapped(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
+                   Align align = Align::left);
+/// Turned by 90 degrees to read upwards; (x, y) is the lower left corner of the turned line.
+void text_up(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
+
+/// Hue, tint and the text colour on the hue of a sequence.
+Rgb hue_of(const Ui& ui, int seq);
+Rgb tint_of(const Ui& ui, int seq);
+Rgb on_hue_of(const Ui& ui, int seq);
+/// Square chip with the sequence's letter.
+void letter_chip(const Ui& ui, const Rect& rect, int seq);
+/// Texture of the left edge that tells hues apart without colour: 1 .. 6 teeth.
+void notch(const Ui& ui, const Rect& rect, int seq);
+/// Black or white, whichever is read better on `back`.
+Rgb ink_on(Rgb back);
+
+}  // namespace attn::viz

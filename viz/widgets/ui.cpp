@@ -1,0 +1,151 @@
+#include "viz/widgets/ui.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr ImGuiWindowFlags kPanelFlags =
+    ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoCollapse |
+    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus |
+    ImGuiWindowFlags_NoBackground;
+
+void enter_window(Ui& ui) {
+  ui.draw = ImGui::GetWindowDrawList();
+  ui.mouse_here = ImGui::IsWindowHovered();
+}
+
+}  // namespace
+
+float Ui::px(float length) const { return std::round(length * scale); }
+
+bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view title, std::string_view caption,
+                 PanelLook look) {
+  if (rect.w < 8.0F || rect.h < 8.0F) return false;
+  ImGui::SetNextWindowPos({rect.x, rect.y});
+  ImGui::SetNextWindowSize({rect.w, rect.h});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1.0F, 1.0F});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
+  ImGui::Begin(name, nullptr, kPanelFlags);
+  ImGui::PopStyleVar(3);
+  enter_window(ui);
+  ui.panel = rect;
+  fill(ui, rect, ui[Color::panel], 1.0F, look == PanelLook::card ? ui.px(6) : 0.0F);
+  const float pad = ui.px(10);
+  ui.body = {rect.x + pad, rect.y + ui.px(6), rect.w - 2.0F * pad, rect.h - ui.px(12)};
+  if (!title.empty()) {
+    const Rect line{ui.body.x, ui.body.y, ui.body.w, ui.px(20)};
+    const float used = text_in(ui, FontRole::strong, line, ui[Color::text], title, Align::left);
+    const float left = used + ui.px(10);
+    if (!caption.empty() && line.w > left) {
+      text_in(ui, FontRole::small, {line.x + left, line.y, line.w - left, line.h}, ui[Color::muted], caption,
+              Align::right);
+    }
+    const float used_h = line.h + ui.px(6);
+    ui.body.y += used_h;
+    ui.body.h = std::max(0.0F, ui.body.h - used_h);
+  }
+  ui.marks.add(std::string(name), rect);
+  return true;
+}
+
+void end_panel(Ui& ui) {
+  ImGui::End();
+  ui.draw = nullptr;
+}
+
+void empty_note(Ui& ui, std::string_view text) {
+  const Rect line{ui.body.x, ui.body.y + (ui.body.h - ui.px(40)) * 0.5F, ui.body.w, ui.px(40)};
+  text_wrapped(ui, FontRole::text, line, ui[Color::muted], text, Align::center);
+}
+
+float begin_scroll(Ui& ui, const char* id, const Rect& area) {
+  ImGui::SetCursorScreenPos({area.x, area.y});
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, ImVec4(0, 0, 0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
+  ImGui::BeginChild(id, {std::max(1.0F, area.w), std::max(1.0F, area.h)}, false, ImGuiWindowFlags_NoNav);
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  enter_window(ui);
+  return std::floor(ImGui::GetCursorScreenPos().y);
+}
+
+void end_scroll(Ui& ui, float bottom) {
+  const float top = ImGui::GetCursorScreenPos().y;
+  ImGui::Dummy({1.0F, std::max(1.0F, bottom - top)});
+  ImGui::EndChild();
+  enter_window(ui);
+}
+
+Rect visible_part(const Ui& ui, const Rect& rect) {
+  const ImVec2 low = ui.draw->GetClipRectMin();
+  const ImVec2 high = ui.draw->GetClipRectMax();
+  const float x0 = std::max({rect.x, low.x, ui.panel.x});
+  const float y0 = std::max({rect.y, low.y, ui.panel.y});
+  const float x1 = std::min({rect.right(), high.x, ui.panel.right()});
+  const float y1 = std::min({rect.bottom(), high.y, ui.panel.bottom()});
+  if (x1 <= x0 || y1 <= y0) return {rect.x, rect.y, 0.0F, 0.0F};
+  return {x0, y0, x1 - x0, y1 - y0};
+}
+
+Hit touch(const Ui& ui, const Rect& rect) {
+  if (!ui.mouse_here) return {};
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (!visible_part(ui, rect).contains(mouse.x, mouse.y)) return {};
+  return {true, ImGui::IsMouseClicked(ImGuiMouseButton_Left)};
+}
+
+void tooltip(const Ui& ui, std::string_view value, std::string_view source) {
+  if (value.empty() && source.empty()) return;
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(ui.px(420));
+  if (!value.empty()) {
+    ImGui::PushFont(font(FontRole::text));
+    ImGui::TextUnformatted(value.data(), value.data() + value.size());
+    ImGui::PopFont();
+  }
+  if (!source.empty()) {
+    ImGui::PushFont(font(FontRole::mono));
+    ImGui::PushStyleColor(ImGuiCol_Text, rgba(ui[Color::muted]));
+    ImGui::TextUnformatted(source.data(), source.data() + source.size());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+  }
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+Hit mark(Ui& ui, std::string name, const Rect& rect, std::string value, std::string source) {
+  const Rect shown = visible_part(ui, rect);
+  if (shown.w <= 0.0F) return {};
+  const Hit hit = touch(ui, shown);
+  if (hit.hovered) tooltip(ui, value, source);
+  ui.marks.add(std::move(name), shown, std::move(value), std::move(source));
+  return hit;
+}
+
+void send(Ui& ui, Command::Kind kind, int a) {
+  Command command;
+  command.kind = kind;
+  command.a = a;
+  ui.commands.push_back(std::move(command));
+}
+
+bool button(Ui& ui, std::string name, const Rect& rect, std::string_view label, std::string_view tip,
+            bool enabled, bool lit) {
+  const Hit hit = mark(ui, std::move(name), rect, std::string(tip));
+  const Rgb base = lit ? ui[Color::accent] : ui[Color::raised];
+  const Rgb back = enabled && hit.hovered ? mix(base, ui[Color::text], 0.12) : base;
+  fill(ui, rect, back, enabled ? 1.0F : 0.5F, ui.px(4));
+  outline(ui, rect, ui[enabled ? Color::stroke : Color::border], 1.0F, ui.px(4));
+  text_in(ui, FontRole::strong, rect, lit ? ui[Color::on_accent] : ui[enabled ? Color::text : Color::muted],
+          label, Align::center);
+  return enabled && hit.clicked;
+}
+
+}  // namespace attn::viz

@@ -1,0 +1,79 @@
+// What a panel is given, and the two things every panel does: open its frame, and put marks that answer to
+// the mouse.
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <string_view>
+
+#include "viz/fonts.h"
+#include "viz/frame.h"
+#include "viz/marks.h"
+#include "viz/screen.h"
+#include "viz/theme.h"
+
+namespace attn::viz {
+
+struct Ui {
+  const Frame& frame;
+  const Selection& selection;
+  ViewState& view;
+  Marks& marks;
+  Commands& commands;
+  const Theme& theme;
+  float scale = 1.0F;
+  ImDrawList* draw = nullptr;  // of the window or scroll area being drawn
+  Rect panel;                  // whole panel
+  Rect body;                   // below its title
+  bool mouse_here = false;     // the mouse is over this window and nothing covers it
+
+  /// Length at scale 1 in whole pixels.
+  float px(float length) const;
+  Rgb operator[](Color color) const { return theme[color]; }
+};
+
+struct Hit {
+  bool hovered = false;
+  bool clicked = false;
+};
+
+enum class PanelLook : unsigned char { card, bar };
+
+/// Opens the panel's window; false when it has no room (then end_panel must not be called). `caption` is the
+/// quiet line at the right of the title.
+bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view title,
+                 std::string_view caption = {}, PanelLook look = PanelLook::card);
+void end_panel(Ui& ui);
+/// Says what will appear in a panel that has nothing to show yet.
+void empty_note(Ui& ui, std::string_view text);
+
+/// A part of the panel that scrolls; returns the y at which content starts (moves with the scroll).
+float begin_scroll(Ui& ui, const char* id, const Rect& area);
+/// `bottom` is where the content ends, on the same axis as the y of begin_scroll.
+void end_scroll(Ui& ui, float bottom);
+
+/// Whether the mouse is over (the visible part of) a rectangle of this panel.
+Hit touch(const Ui& ui, const Rect& rect);
+void tooltip(const Ui& ui, std::string_view value, std::string_view source);
+/// Registers the visible part of a rectangle, and shows value and source while the mouse is over it.
+Hit mark(Ui& ui, std::string name, const Rect& rect, std::string value = {}, std::string source = {});
+/// The part of `rect` that is on screen; w = 0 when none is.
+Rect visible_part(const Ui& ui, const Rect& rect);
+
+void send(Ui& ui, Command::Kind kind, int a = 0);
+/// Asks for the current selection with changes: select(ui, [&](Selection& s) { s.head = 2; }).
+template <class Change>
+void select(Ui& ui, Change change) {
+  Command command;
+  command.kind = Command::Kind::select;
+  command.selection = ui.selection;
+  change(command.selection);
+  ui.commands.push_back(std::move(command));
+}
+
+/// A push button with a mark. Disabled ones show `tip` as the reason.
+bool button(Ui& ui, std::string name, const Rect& rect, std::string_view label, std::string_view tip,
+            bool enabled = true, bool lit = false);
+
+}  // namespace attn::viz

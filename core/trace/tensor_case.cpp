@@ -4,15 +4,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <string_view>
 
-#include "core/trace/names.h"
 #include "kernels/common/check.h"
 
 namespace attn::trace {
 namespace {
 
-using RawTensors = std::map<std::string, RawTensor>;
 using Ints = std::vector<std::int32_t>;
 
 #define ATTN_CASE(condition, ...)                                 \
@@ -22,7 +21,7 @@ using Ints = std::vector<std::int32_t>;
 
 constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int32_t>::max();
 
-void check_shape(std::string_view name, const RawTensor& raw, std::size_t rank, std::string_view layout) {
+void check_shape(std::string_view name, const TensorView& raw, std::size_t rank, std::string_view layout) {
   ATTN_CASE(raw.shape.size() == rank, "tensor '{}' has shape [{}]; it must be {}", name,
             fmt::join(raw.shape, ", "), layout);
   for (std::size_t i = 0; i < rank; ++i) {
@@ -35,9 +34,7 @@ void check_shape(std::string_view name, const RawTensor& raw, std::size_t rank, 
 /// The file's tensors with the checks that hold for all of them.
 class CaseReader {
  public:
-  CaseReader(std::string name, const RawTensors& tensors) : tensors_(tensors) {
-    case_.name = std::move(name);
-  }
+  CaseReader(std::string name, const TensorMap& tensors) : tensors_(tensors) { case_.name = std::move(name); }
 
   TensorCase read() {
     const auto q = floats("q", 3, "[Nq, H, D]");
@@ -66,7 +63,7 @@ class CaseReader {
     return std::move(case_);
   }
 
-  void read_scale(const std::map<std::string, std::string>& metadata) {
+  void read_scale(const MetadataMap& metadata) {
     const auto found = metadata.find("scale");
     if (found == metadata.end()) return;
     const std::string& text = found->second;
@@ -78,18 +75,18 @@ class CaseReader {
   }
 
  private:
-  const RawTensor* find(std::string_view name) const {
-    const auto found = tensors_.find(std::string(name));
+  const TensorView* find(std::string_view name) const {
+    const auto found = tensors_.find(name);
     return found == tensors_.end() ? nullptr : &found->second;
   }
 
   std::optional<TensorRecord> floats(std::string_view name, std::size_t rank, std::string_view layout) const {
-    const RawTensor* raw = find(name);
+    const TensorView* raw = find(name);
     if (!raw) return std::nullopt;
-    const auto dtype = from_name<DType>(raw->dtype);
-    ATTN_CASE(dtype.has_value(), "tensor '{}' is {}; use F32, F16 or BF16", name, raw->dtype);
+    ATTN_CASE(is_float(raw->dtype), "tensor '{}' is {}; use F32, F16 or BF16", name,
+              tensor_dtype_name(raw->dtype));
     check_shape(name, *raw, rank, layout);
-    return TensorRecord{*dtype, raw->shape, raw->data};
+    return TensorRecord{float_dtype(raw->dtype), raw->shape, {raw->data.begin(), raw->data.end()}};
   }
 
   /// K or V rows: same dtype and head_dim as q.
@@ -123,9 +120,10 @@ class CaseReader {
   }
 
   std::optional<Ints> ints(std::string_view name, std::size_t rank, std::string_view layout) const {
-    const RawTensor* raw = find(name);
+    const TensorView* raw = find(name);
     if (!raw) return std::nullopt;
-    ATTN_CASE(raw->dtype == "I32", "tensor '{}' is {}; use I32 (torch.int32)", name, raw->dtype);
+    ATTN_CASE(raw->dtype == TensorDType::i32, "tensor '{}' is {}; use I32 (torch.int32)", name,
+              tensor_dtype_name(raw->dtype));
     check_shape(name, *raw, rank, layout);
     Ints values(raw->data.size() / sizeof(std::int32_t));
     std::memcpy(values.data(), raw->data.data(), values.size() * sizeof(std::int32_t));
@@ -187,14 +185,13 @@ class CaseReader {
     }
   }
 
-  const RawTensors& tensors_;
+  const TensorMap& tensors_;
   TensorCase case_;
 };
 
 }  // namespace
 
-TensorCase make_tensor_case(std::string name, const RawTensors& tensors,
-                            const std::map<std::string, std::string>& metadata) {
+TensorCase make_tensor_case(const std::string& name, const TensorMap& tensors, const MetadataMap& metadata) {
   try {
     CaseReader reader(name, tensors);
     reader.read_scale(metadata);
@@ -204,8 +201,13 @@ TensorCase make_tensor_case(std::string name, const RawTensors& tensors,
   }
 }
 
+TensorCase load_tensor_case(const std::filesystem::path& path) {
+  const SafetensorsFile file(path);
+  return make_tensor_case(path.filename().string(), file.tensors(), file.metadata());
+}
+
 AttendOptions default_options(const TensorCase& tensors) {
-  return {.op = tensors.context_lens ? AttendOp::decode : AttendOp::prefill, .path = "", .mask = ""};
+  return {.op = tensors.context_lens ? AttendOp::decode : AttendOp::prefill};
 }
 
 }  // namespace attn::trace

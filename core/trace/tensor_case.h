@@ -8,12 +8,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/model/safetensors.h"
 #include "core/trace/step_record.h"
 #include "core/trace/store.h"
 #include "kernels/device.h"
@@ -24,18 +24,11 @@ enum class AttendOp : std::uint8_t { prefill, decode };
 
 struct AttendOptions {
   AttendOp op = AttendOp::prefill;
-  std::string path;  // prefill: packed, paged, gather_flatten; decode: paged, gather_masked, gather_padded;
-                     // "" = packed when the case has packed k, else paged
-  std::string mask;  // bottom_right, top_left, none; "" = bottom_right
+  std::string path{};  // prefill: packed, paged, gather_flatten; decode: paged, gather_masked, gather_padded;
+                       // "" = packed when the case has packed k, else paged
+  std::string mask{};  // bottom_right, top_left, none; "" = bottom_right
   int level = 2;
   bool weights = false;  // also return the softmax weights
-};
-
-/// A tensor as a file has it: dtype by safetensors name ("F32", "I32", ...), little-endian bytes.
-struct RawTensor {
-  std::string dtype;
-  std::vector<std::int64_t> shape;
-  std::vector<std::byte> data;
 };
 
 /// Validated: ranks, equal dtypes, heads, head_dim, and every value of the integer tensors that does not
@@ -51,8 +44,8 @@ struct TensorCase {
 
 /// Throws InputError naming the tensor, the index and the value that is wrong. Tensors of other names are
 /// left alone: a dump often holds the expected output too.
-TensorCase make_tensor_case(std::string name, const std::map<std::string, RawTensor>& tensors,
-                            const std::map<std::string, std::string>& metadata);
+TensorCase make_tensor_case(const std::string& name, const TensorMap& tensors, const MetadataMap& metadata);
+/// The same from a safetensors file.
 TensorCase load_tensor_case(const std::filesystem::path& path);
 
 struct AttendResult {

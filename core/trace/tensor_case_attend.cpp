@@ -334,4 +334,13 @@ AttendResult attend(Device& device, const TensorCase& tensors, const AttendOptio
   return result;
 }
 
+void write_attend_result(const std::filesystem::path& path, const AttendResult& result) {
+  const auto view = [](const TensorRecord& tensor) {
+    return TensorView{tensor_dtype(tensor.dtype), tensor.shape, tensor.data};
+  };
+  TensorMap tensors{{"o", view(result.o)}, {"lse", view(result.lse)}};
+  if (result.weights) tensors["weights"] = view(*result.weights);
+  write_safetensors(path, tensors);
+}
+
 }  // namespace attn::trace

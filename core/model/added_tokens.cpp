@@ -9,6 +9,13 @@
 
 namespace attn {
 
+namespace {
+
+// A letter of a word as the `tokenizers` library means it (Unicode UTS #18), which is not PCRE2's \w.
+constexpr const char* kWordChar = R"([\p{L}\p{Nl}\p{Nd}\p{M}\p{Pc}\x{200C}\x{200D}])";
+
+}  // namespace
+
 std::vector<AddedToken> read_added_tokens(const JsonFields& tokenizer) {
   std::vector<AddedToken> tokens;
   const nlohmann::json* list = tokenizer.find("added_tokens");
@@ -51,9 +58,9 @@ std::optional<AddedTokenSplitter::Pass> AddedTokenSplitter::make_pass(std::vecto
     if (!ids.empty()) pattern += '|';
     ids.emplace(token.content, token.id);
     if (token.lstrip) pattern += R"(\s*)";
-    if (token.single_word) pattern += R"((?<!\w))";
+    if (token.single_word) pattern += fmt::format("(?<!{})", kWordChar);
     pattern += '(' + regex_escape(token.content) + ')';
-    if (token.single_word) pattern += R"((?!\w))";
+    if (token.single_word) pattern += fmt::format("(?!{})", kWordChar);
     if (token.rstrip) pattern += R"(\s*)";
   }
   return Pass{Regex(pattern + ")", "added_tokens"), std::move(ids)};

@@ -18,6 +18,10 @@ std::string BlockRunner::where(bool name_thread) const {
   return text;
 }
 
+void BlockRunner::refuse_outside_kernel(const char* what) {
+  throw DeviceError(fmt::format("{} was called outside a kernel", what));
+}
+
 void BlockRunner::refuse(const std::string& message) const {
   throw DeviceError(fmt::format("{}: {}", where(true), message));
 }

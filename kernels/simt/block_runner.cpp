@@ -21,17 +21,14 @@ constinit thread_local dim3 gridDim{};
 namespace attn::simt {
 namespace {
 
-constinit thread_local BlockRunner* active_runner = nullptr;
-
-/// Unwinds the stack of a thread whose block has failed. Not an std::exception, so kernels let it pass.
-struct Abandoned {};
-
 constexpr unsigned above(unsigned position) { return ~((2U << position) - 1U); }
 
 /// The bits 0 .. count-1, count in 1 .. 32.
 constexpr unsigned low_bits(unsigned count) { return 0xFFFFFFFFU >> (kWarpSize - count); }
 
 }  // namespace
+
+constinit thread_local BlockRunner* BlockRunner::active_ = nullptr;
 
 std::string index_text(unsigned x, unsigned y, unsigned z) { return fmt::format("({},{},{})", x, y, z); }
 
@@ -46,25 +43,16 @@ BlockRunner::~BlockRunner() {
   }
 }
 
-BlockRunner& BlockRunner::active(const char* what) {
-  if (!active_runner) throw DeviceError(fmt::format("{} was called outside a kernel", what));
-  return *active_runner;
-}
-
 void* BlockRunner::dynamic_shared() const { return shared_ ? shared_->data() : nullptr; }
 
 // Thread-local variables are touched in functions of their own, never in a frame that lives across a
 // switch: a parked fiber may be resumed by another OS thread, and compilers keep the address of a
 // thread-local in a register.
-[[gnu::noinline]] void BlockRunner::set_block_names() const {
-  active_runner = const_cast<BlockRunner*>(this);
+[[gnu::noinline]] void BlockRunner::set_block_names() {
+  active_ = this;
   on_simt::blockIdx = block_index_;
   on_simt::blockDim = {launch_->block.x, launch_->block.y, launch_->block.z};
   on_simt::gridDim = {launch_->grid.x, launch_->grid.y, launch_->grid.z};
-}
-
-[[gnu::noinline]] void BlockRunner::set_thread_name() const {
-  on_simt::threadIdx = threads_[thread_id()].index;
 }
 
 void BlockRunner::run(const Launch& launch, std::uint64_t block) {
@@ -76,7 +64,7 @@ void BlockRunner::run(const Launch& launch, std::uint64_t block) {
   tsan_release(&start_token_);
   main_.switch_to(*running_);
   tsan_acquire(&end_token_);
-  active_runner = nullptr;
+  active_ = nullptr;
   if (failed_) std::rethrow_exception(std::exchange(error_, nullptr));
   check_guards(false);
 }
@@ -91,7 +79,7 @@ void BlockRunner::prepare(const Launch& launch, std::uint64_t block) {
   if (reshape) take_shape(shape);
   if (reshape || options_.order == SimtOrder::shuffled) choose_order(block);
   for (unsigned w = 0; w < num_warps_; ++w) {
-    warps_[w].ready = low_bits(static_cast<unsigned>(std::popcount(warps_[w].present)));
+    warps_[w].ready = warps_[w].present;
     warps_[w].exited = 0;
   }
   ready_warps_ = low_bits(num_warps_);
@@ -187,7 +175,7 @@ void BlockRunner::run_thread() {
 
 /// Makes the next ready thread the running one: the rest of this warp first, then the next warp, both in
 /// their order and wrapping round. False when none is ready.
-bool BlockRunner::pick_next() {
+[[gnu::noinline]] bool BlockRunner::pick_next() {
   if (const unsigned ready = warps_[warp_].ready) {
     const unsigned later = ready & above(position_);
     position_ = static_cast<unsigned>(std::countr_zero(later ? later : ready));
@@ -201,7 +189,7 @@ bool BlockRunner::pick_next() {
   warp.ready &= ~(1U << position_);
   if (warp.ready == 0) ready_warps_ &= ~(1U << warp_position_[warp_]);
   lane_ = warp.lane_at[position_];
-  set_thread_name();
+  on_simt::threadIdx = threads_[thread_id()].index;
   return true;
 }
 
@@ -215,39 +203,6 @@ Fiber& BlockRunner::idle_fiber() {
   return *fiber;
 }
 
-void BlockRunner::wait(const char* what, unsigned mask, const Site& site) {
-  Thread& me = threads_[thread_id()];
-  me.what = what;
-  me.mask = mask;
-  me.site = site;
-  if (options_.strict) check_guards(true);
-  if (!pick_next()) {
-    fail(divergence());
-    throw Abandoned{};
-  }
-  Thread& next = threads_[thread_id()];
-  if (!next.fiber) next.fiber = &idle_fiber();
-  Fiber& from = *running_;
-  running_ = next.fiber;
-  from.switch_to(*running_);
-  if (failed_) throw Abandoned{};
-}
-
-/// Positions of the running thread's warp become ready.
-void BlockRunner::wake(unsigned positions) {
-  if (positions == 0) return;
-  warps_[warp_].ready |= positions;
-  ready_warps_ |= 1U << warp_position_[warp_];
-}
-
-/// Everybody but the running thread becomes ready.
-void BlockRunner::wake_block() {
-  for (Warp& warp : warps_) warp.ready = low_bits(static_cast<unsigned>(std::popcount(warp.present)));
-  ready_warps_ = low_bits(num_warps_);
-  warps_[warp_].ready &= ~(1U << position_);
-  if (warps_[warp_].ready == 0) ready_warps_ &= ~(1U << warp_position_[warp_]);
-}
-
 /// Keeps the first error and makes exactly the waiting threads ready: each unwinds when it is resumed.
 void BlockRunner::fail(std::exception_ptr error) {
   if (!failed_) error_ = std::move(error);
@@ -256,7 +211,7 @@ void BlockRunner::fail(std::exception_ptr error) {
   for (unsigned w = 0; w < num_warps_; ++w) {
     Warp& warp = warps_[w];
     warp.ready = 0;
-    for (unsigned p = 0; p < static_cast<unsigned>(std::popcount(warp.present)); ++p) {
+    for (unsigned p = 0; (warp.present >> p) & 1U; ++p) {
       const unsigned thread = w * kWarpSize + warp.lane_at[p];
       if (threads_[thread].fiber && thread != thread_id()) warp.ready |= 1U << p;
     }

@@ -21,6 +21,9 @@
 
 namespace attn::simt {
 
+/// Unwinds the stack of a thread whose block has failed. Not an std::exception, so kernels let it pass.
+struct Abandoned {};
+
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kMaxThreads = 1024;
 constexpr unsigned kMaxWarps = kMaxThreads / kWarpSize;
@@ -49,7 +52,10 @@ class BlockRunner {
   void run(const Launch& launch, std::uint64_t block);
 
   /// The runner whose block is running on this OS thread; DeviceError outside a kernel.
-  static BlockRunner& active(const char* what);
+  static BlockRunner& active(const char* what) {
+    if (!active_) refuse_outside_kernel(what);
+    return *active_;
+  }
 
   void* dynamic_shared() const;
 
@@ -74,11 +80,11 @@ class BlockRunner {
   };
   struct Warp {
     unsigned ready = 0;    // positions that can run: not started, or woken
-    unsigned present = 0;  // lanes that the block has here (the last warp may be partial)
+    unsigned present = 0;  // lanes that the block has here, from 0 on; the same bits as positions
     unsigned exited = 0;   // lanes
-    unsigned parked = 0;   // positions that wait for a Group slot to come free
+    unsigned open = 0;     // groups in use
+    std::array<Group, kWarpSize> groups;
     std::array<std::uint8_t, kWarpSize> lane_at{};  // position -> lane
-    std::array<Group, kWarpSize> groups;            // by lowest lane of the mask
     std::array<std::uint64_t, kWarpSize> value{};   // posted by lane
     std::array<std::uint8_t, kWarpSize> source{};   // posted by lane
     std::array<std::uint64_t, kWarpSize> result{};  // delivered to lane
@@ -94,20 +100,24 @@ class BlockRunner {
   void prepare(const Launch& launch, std::uint64_t block);
   void take_shape(const Dim3& block);
   void choose_order(std::uint64_t block);
-  void set_block_names() const;
-  void set_thread_name() const;
+  void set_block_names();
+  [[noreturn]] static void refuse_outside_kernel(const char* what);
   Fiber& fiber_main();
   void run_thread();
   bool pick_next();
   Fiber& idle_fiber();
+  static Group& group_of(Warp& warp, unsigned mask, const Site& site);
   void wait(const char* what, unsigned mask, const Site& site);
-  void wake(unsigned positions);
-  void wake_block();
+  void open_warp(unsigned positions);
+  void open_block();
+  void run_picked();
   void fail(std::exception_ptr error);
   void check_guards(bool name_thread);
   unsigned thread_id() const { return warp_ * kWarpSize + lane_; }
   std::string where(bool name_thread) const;
   std::exception_ptr divergence() const;
+
+  static constinit thread_local BlockRunner* active_;
 
   SimtOptions options_;
   StackPool stacks_;

@@ -77,7 +77,56 @@ std::uint32_t combine(ReduceKind kind, std::uint32_t a, std::uint32_t b) {
 
 }  // namespace
 
-int BlockRunner::block_barrier(const char* what, BarrierVote vote, bool predicate, const Site& site) {
+// The switching part of BlockRunner lives here, in one piece with its callers, so that it is inlined into
+// them: see Fiber::arrive.
+
+[[gnu::always_inline]] inline void BlockRunner::wait(const char* what, unsigned mask, const Site& site) {
+  Thread& me = threads_[thread_id()];
+  me.what = what;
+  me.mask = mask;
+  me.site = site;
+  if (options_.strict) check_guards(true);
+  if (!pick_next()) {
+    fail(divergence());
+    throw Abandoned{};
+  }
+  run_picked();
+}
+
+/// The running thread gives way to the one just picked, if that is another.
+[[gnu::always_inline]] inline void BlockRunner::run_picked() {
+  Thread& next = threads_[thread_id()];
+  if (!next.fiber) next.fiber = &idle_fiber();
+  if (next.fiber == running_) return;
+  Fiber& from = *running_;
+  running_ = next.fiber;
+  from.switch_to(*running_);
+  if (failed_) throw Abandoned{};
+}
+
+// Whoever arrives last does not simply go on: what comes after a barrier starts again with the first thread
+// in the order, so that the order decides what a missing barrier further down would do.
+
+/// Called by the last to arrive: these positions of its warp, its own among them, may go on.
+inline void BlockRunner::open_warp(unsigned positions) {
+  warps_[warp_].ready |= positions;
+  ready_warps_ |= 1U << warp_position_[warp_];
+  position_ = kWarpSize - 1;
+  pick_next();
+  run_picked();
+}
+
+/// The same for the whole block.
+inline void BlockRunner::open_block() {
+  for (Warp& warp : warps_) warp.ready = warp.present;
+  ready_warps_ = 0xFFFFFFFFU >> (kMaxWarps - num_warps_);
+  warp_ = warp_at_[0];
+  position_ = kWarpSize - 1;
+  pick_next();
+  run_picked();
+}
+
+inline int BlockRunner::block_barrier(const char* what, BarrierVote vote, bool predicate, const Site& site) {
   if (barrier_arrived_ == 0) barrier_site_ = site;
   char* token = &barrier_token_[barrier_parity_];
   tsan_release(token);
@@ -91,8 +140,8 @@ int BlockRunner::block_barrier(const char* what, BarrierVote vote, bool predicat
     votes_ = 0;
     barrier_arrived_ = 0;
     barrier_parity_ ^= 1U;
-    wake_block();
     if (options_.strict) check_guards(true);
+    open_block();
   } else {
     wait(what, 0, site);
   }
@@ -107,38 +156,40 @@ int BlockRunner::block_barrier(const char* what, BarrierVote vote, bool predicat
   }
 }
 
+/// The group that gathers for this operation. Lanes with disjoint masks may be in different ones, and so may
+/// lanes that run ahead: nearly always there is one.
+BlockRunner::Group& BlockRunner::group_of(Warp& warp, unsigned mask, const Site& site) {
+  for (unsigned open = warp.open; open != 0; open &= open - 1) {
+    Group& group = warp.groups[static_cast<unsigned>(std::countr_zero(open))];
+    if (group.mask == mask && same_site(group.site, site)) return group;
+  }
+  const auto free = static_cast<unsigned>(std::countr_one(warp.open));  // 32 lanes wait in at most 32 groups
+  warp.open |= 1U << free;
+  warp.groups[free] = {mask, 0, 0, site};
+  return warp.groups[free];
+}
+
 template <class Deliver>
 std::uint64_t BlockRunner::collect(const char* what, unsigned mask, std::uint64_t value, unsigned source,
                                    const Site& site, Deliver deliver) {
   Warp& warp = warps_[warp_];
   const unsigned lane = lane_;
-  const unsigned position_bit = 1U << position_;
-  if (!((mask >> lane) & 1U))
+  if (!((mask >> lane) & 1U)) {
     refuse(fmt::format("{} with mask {:#010x}, which leaves the caller out", what, mask));
-  Group& group = warp.groups[static_cast<unsigned>(std::countr_zero(mask))];
-  // Another operation with the same lowest lane is under way: legal (that lane may still be on its way to
-  // it), so come back when it is through.
-  while (group.arrived != 0 && (group.mask != mask || !same_site(group.site, site))) {
-    warp.parked |= position_bit;
-    wait(what, mask, site);
   }
-  if (group.arrived == 0) {
-    group.mask = mask;
-    group.site = site;
-  }
+  Group& group = group_of(warp, mask, site);
   tsan_release(&warp);
   warp.value[lane] = value;
   warp.source[lane] = static_cast<std::uint8_t>(source);
   group.arrived |= 1U << lane;
-  group.positions |= position_bit;
+  group.positions |= 1U << position_;
   const unsigned lanes = mask & warp.present;
   if (group.arrived == lanes) {
     deliver(warp, lanes);
-    wake((group.positions & ~position_bit) | warp.parked);
-    group.arrived = 0;
-    group.positions = 0;
-    warp.parked = 0;
+    const unsigned positions = group.positions;
+    warp.open &= ~(1U << (&group - warp.groups.data()));
     if (options_.strict) check_guards(true);
+    open_warp(positions);
   } else {
     wait(what, mask, site);
   }

@@ -73,31 +73,4 @@ void Fiber::adopt_this_thread() {
 #endif
 }
 
-void Fiber::switch_to(Fiber& to) {
-  to.came_from_ = this;
-  before_leaving(to, false);
-  arrive(std::move(to.context_).resume());
-}
-
-void Fiber::before_leaving([[maybe_unused]] Fiber& to, [[maybe_unused]] bool for_good) {
-#if ATTN_ASAN
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &asan_fake_stack_, to.stack_bottom_, to.stack_bytes_);
-#endif
-#if ATTN_TSAN
-  __tsan_switch_to_fiber(to.tsan_fiber_, __tsan_switch_to_fiber_no_sync);
-#endif
-}
-
-void Fiber::arrive(boost::context::fiber&& from_context) {
-#if ATTN_ASAN
-  // The bounds of an OS thread's own stack are learnt from the first switch away from it.
-  const void* bottom = nullptr;
-  std::size_t bytes = 0;
-  __sanitizer_finish_switch_fiber(asan_fake_stack_, &bottom, &bytes);
-  came_from_->stack_bottom_ = bottom;
-  came_from_->stack_bytes_ = bytes;
-#endif
-  came_from_->context_ = std::move(from_context);
-}
-
 }  // namespace attn::simt

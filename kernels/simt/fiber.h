@@ -5,7 +5,7 @@
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
 #include <functional>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/simt/sanitizers.h"
@@ -43,13 +43,35 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   /// Leaves this (running) fiber for `to`; returns when somebody switches back.
-  void switch_to(Fiber& to);
+  [[gnu::always_inline]] void switch_to(Fiber& to) {
+    to.came_from_ = this;
+    before_leaving(to, false);
+    arrive(std::move(to.context_).resume());
+  }
   /// Tells the sanitizers that this default-constructed fiber is the calling OS thread.
   void adopt_this_thread();
 
  private:
-  void arrive(boost::context::fiber&& from_context);
-  void before_leaving(Fiber& to, bool for_good);
+  // Inline, as everything on the way through a switch is: the CPU predicts returns by a stack of calls, so
+  // after a switch each return that leaves an open call is mispredicted (about 8 ns).
+  void arrive(boost::context::fiber&& from_context) {
+    sanitizers_after_arrival();
+    came_from_->context_ = std::move(from_context);
+  }
+  void before_leaving([[maybe_unused]] Fiber& to, [[maybe_unused]] bool for_good) {
+#if ATTN_ASAN
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &asan_fake_stack_, to.stack_bottom_, to.stack_bytes_);
+#endif
+#if ATTN_TSAN
+    __tsan_switch_to_fiber(to.tsan_fiber_, __tsan_switch_to_fiber_no_sync);
+#endif
+  }
+  void sanitizers_after_arrival() {
+#if ATTN_ASAN
+    // The bounds of an OS thread's own stack are learnt from the first switch away from it.
+    __sanitizer_finish_switch_fiber(asan_fake_stack_, &came_from_->stack_bottom_, &came_from_->stack_bytes_);
+#endif
+  }
 
   boost::context::fiber context_;  // empty while running
   Fiber* came_from_ = nullptr;     // who switched here last; its context arrives with us

@@ -12,6 +12,21 @@ namespace attn {
 using trace::AttentionPath;
 using trace::Stage;
 
+namespace {
+
+/// Visible (query, key) pairs of one head: what the arithmetic of a prefill is counted by.
+std::int64_t visible_pairs(const trace::StepRecord& step) {
+  std::int64_t pairs = 0;
+  for (std::size_t b = 0; b + 1 < step.cu_seqlens_q.size(); ++b) {
+    const int q_len = step.cu_seqlens_q[b + 1] - step.cu_seqlens_q[b];
+    const int k_len = step.cu_seqlens_k[b + 1] - step.cu_seqlens_k[b];
+    for (int i = 0; i < q_len; ++i) pairs += visible_keys(step.config.mask_alignment, i, q_len, k_len);
+  }
+  return pairs;
+}
+
+}  // namespace
+
 AttentionPath select_path(const trace::StepRecord& record) {
   const EngineConfig& config = record.config;
   if (record.kind == trace::StepKind::warmup) {
@@ -145,7 +160,8 @@ AttentionPaths::Keys AttentionPaths::gather(const KvLayer& cache, StageLog& log)
                                .block_tables = block_tables_,
                                .seqlens = seqlens_k_,
                                .k_dense = k_dense_.get(0),
-                               .v_dense = v_dense_.get(0)},
+                               .v_dense = v_dense_.get(0),
+                               .total_k_hint = step_->cu_seqlens_k.back()},
                               device_.context());
   for (const char* name : {"k_gathered", "v_gathered"}) {
     log.shape(name, dtype_name(dtype_), {batch_, max_len, num_kv_heads_, head_dim_},
@@ -168,7 +184,8 @@ AttentionPaths::Keys AttentionPaths::flatten(const Keys& dense, StageLog& log) {
                                 .v_dense = dense.v,
                                 .cu_seqlens_k = cu_seqlens_k_,
                                 .k_flat = k_flat_.get(0),
-                                .v_flat = v_flat_.get(0)},
+                                .v_flat = v_flat_.get(0),
+                                .total_k_hint = total_k},
                                device_.context());
   for (const char* name : {"k_flat", "v_flat"}) {
     log.shape(name, dtype_name(dtype_), {total_k, num_kv_heads_, head_dim_}, "pads dropped, packed");
@@ -230,7 +247,9 @@ void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
                        .cu_seqlens_k = cu_seqlens_k_,
                        .o = o_.get(kv_bytes(num_tokens_, num_heads_)),
                        .lse = lse_.get<float>(sizeof(float) * num_heads_ * num_tokens_),
-                       .probe = {}};
+                       .probe = {},
+                       .total_k_hint = step_->cu_seqlens_k.back(),
+                       .pairs_hint = visible_pairs(*step_)};
   params.workspace_bytes = plan_prefill(params).workspace_bytes;
   params.workspace = workspace_.get(params.workspace_bytes);
   device_.kernels().prefill_attention(params, device_.context());
@@ -263,7 +282,8 @@ void AttentionPaths::decode(const void* q, const Keys& keys, DecodeForm form, St
                       .context_lens = seqlens_k_,
                       .o = o_.get(kv_bytes(batch_, num_heads_)),
                       .lse = lse_.get<float>(sizeof(float) * num_heads_ * batch_),
-                      .probe = {}};
+                      .probe = {},
+                      .total_k_hint = step_->cu_seqlens_k.back()};
   const DecodePlan plan = plan_decode(params, device_.num_sms());
   params.num_splits = plan.num_splits;
   params.workspace_bytes = plan.workspace_bytes;

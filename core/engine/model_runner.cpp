@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/engine/host_memory.h"
 #include "kernels/common/check.h"
 
 namespace attn {
@@ -15,6 +16,7 @@ using trace::Stage;
 namespace {
 
 constexpr int kTopLogits = 5;
+constexpr double kMiB = 1 << 20;
 
 /// The `kTopLogits` best tokens of one row, best first; the lower id wins ties, as in greedy sampling.
 std::vector<std::pair<std::int32_t, float>> best_logits(const float* row, int vocab) {
@@ -43,22 +45,29 @@ ModelRunner::ModelRunner(Device& device, Transformer& transformer, const EngineC
 
 void ModelRunner::allocate_kv_cache() {
   const ModelConfig& model = transformer_.config();
-  const std::size_t row_bytes =
-      static_cast<std::size_t>(model.num_key_value_heads) * model.head_dim * dtype_size(model.dtype);
-  const std::size_t slots = static_cast<std::size_t>(config_.num_blocks) * config_.block_size;
-  try {
-    for (int layer = 0; layer < model.num_hidden_layers; ++layer) {
-      k_cache_.emplace_back(device_, slots * row_bytes, "k_cache");
-      v_cache_.emplace_back(device_, slots * row_bytes, "v_cache");
-    }
-  } catch (const DeviceError& error) {
+  const double slots = static_cast<double>(config_.num_blocks) * config_.block_size;
+  const double bytes =
+      slots * model.num_key_value_heads * model.head_dim * static_cast<double>(dtype_size(model.dtype));
+  const double total = 2.0 * model.num_hidden_layers * bytes;
+  const auto fail = [&](std::string_view why) {
     k_cache_.clear();
     v_cache_.clear();
-    const double mib = 2.0 * model.num_hidden_layers * static_cast<double>(slots * row_bytes) / (1 << 20);
     throw DeviceError(
-        fmt::format("the K/V pool of {} blocks of {} tokens needs {:.1f} MiB and does not fit ({}); lower "
-                    "engine.num_blocks",
-                    config_.num_blocks, config_.block_size, mib, error.what()));
+        fmt::format("the K/V pool of {} blocks of {} tokens needs {:.1f} MiB: {}; lower engine.num_blocks",
+                    config_.num_blocks, config_.block_size, total / kMiB, why));
+  };
+  // The emulator's memory is the host's, which overcommits: taking too much would end the process instead.
+  const double available = static_cast<double>(available_host_memory());
+  if (device_.kind() == DeviceKind::simt && total > available) {
+    fail(fmt::format("{:.1f} MiB of memory are free", available / kMiB));
+  }
+  try {
+    for (int layer = 0; layer < model.num_hidden_layers; ++layer) {
+      k_cache_.emplace_back(device_, static_cast<std::size_t>(bytes), "k_cache");
+      v_cache_.emplace_back(device_, static_cast<std::size_t>(bytes), "v_cache");
+    }
+  } catch (const DeviceError& error) {
+    fail(error.what());
   }
 }
 

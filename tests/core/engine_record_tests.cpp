@@ -1,4 +1,5 @@
 // The record of a step: order of sequences, events, clock of the requests, warmup, names of tokens.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "engine_support.h"
@@ -110,7 +111,7 @@ TEST(EngineRecord, WarmupIsStepZeroWithoutSlots) {
 
 TEST(EngineRecord, EveryTokenIsNamedOnceWhenItIsFirstSeen) {
   NoDevice device;
-  Engine engine(device, nullptr, pool(4, 8), [](std::int32_t id) { return "<" + std::to_string(id) + ">"; });
+  Engine engine(device, nullptr, pool(4, 8), [](std::int32_t id) { return fmt::format("<{}>", id); });
   engine.add_request(request({5, 6, 5}, 2));
   engine.add_request(request({6, 7}, 1, 1));
   std::map<std::int32_t, std::string> names;

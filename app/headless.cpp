@@ -1,0 +1,173 @@
+#include "app/headless.h"
+
+#include <glad/gl.h>
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "app/gl_painter.h"
+#include "kernels/common/check.h"
+
+namespace attn::app {
+namespace {
+
+constexpr int kMaxDevices = 16;
+
+/// Displays to try: every EGL device (GPUs first, Mesa's software renderer last), then the default one.
+std::vector<EGLDisplay> candidate_displays() {
+  std::vector<EGLDisplay> displays;
+  const auto query =
+      reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(eglGetProcAddress("eglQueryDevicesEXT"));
+  const auto get_display =
+      reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
+  if (query && get_display) {
+    std::array<EGLDeviceEXT, kMaxDevices> devices{};
+    EGLint count = 0;
+    if (query(kMaxDevices, devices.data(), &count)) {
+      for (EGLint i = 0; i < count; ++i) {
+        displays.push_back(get_display(EGL_PLATFORM_DEVICE_EXT, devices[static_cast<std::size_t>(i)], nullptr));
+      }
+    }
+    displays.push_back(get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
+  }
+  displays.push_back(eglGetDisplay(EGL_DEFAULT_DISPLAY));
+  return displays;
+}
+
+/// An OpenGL 3.3 core context of that display made current, or EGL_NO_CONTEXT.
+EGLContext make_context(EGLDisplay display) {
+  if (display == EGL_NO_DISPLAY || !eglInitialize(display, nullptr, nullptr)) return EGL_NO_CONTEXT;
+  const std::array<EGLint, 5> config_wanted{EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
+                                            EGL_NONE};
+  const std::array<EGLint, 7> context_wanted{EGL_CONTEXT_MAJOR_VERSION,       3,
+                                             EGL_CONTEXT_MINOR_VERSION,       3,
+                                             EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                             EGL_NONE};
+  EGLConfig config = nullptr;
+  EGLint configs = 0;
+  if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(display, config_wanted.data(), &config, 1, &configs) ||
+      configs == 0) {
+    eglTerminate(display);
+    return EGL_NO_CONTEXT;
+  }
+  const EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, context_wanted.data());
+  if (context != EGL_NO_CONTEXT && eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context)) return context;
+  if (context != EGL_NO_CONTEXT) eglDestroyContext(display, context);
+  eglTerminate(display);
+  return EGL_NO_CONTEXT;
+}
+
+}  // namespace
+
+struct Headless::State {
+  EGLDisplay display = EGL_NO_DISPLAY;
+  EGLContext context = EGL_NO_CONTEXT;
+  GLuint frame_buffer = 0;
+  GLuint color = 0;
+  int width = 0;
+  int height = 0;
+  std::unique_ptr<GlPainter> painter;
+
+  ~State() {
+    painter.reset();
+    if (context == EGL_NO_CONTEXT) return;
+    glDeleteFramebuffers(1, &frame_buffer);
+    glDeleteTextures(1, &color);
+    eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    eglDestroyContext(display, context);
+    eglTerminate(display);
+  }
+
+  void make_target() {
+    glGenTextures(1, &color);
+    glBindTexture(GL_TEXTURE_2D, color);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glGenFramebuffers(1, &frame_buffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, frame_buffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color, 0);
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+      throw DeviceError(fmt::format("OpenGL cannot draw into a picture of {}x{}; try a smaller --size", width, height));
+    }
+  }
+
+  void paint(Session& session, viz::ViewState& view) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
+    io.DeltaTime = 1.0F / 30.0F;  // a virtual clock: pictures do not depend on the machine's speed
+    glBindFramebuffer(GL_FRAMEBUFFER, frame_buffer);
+    painter->paint(session.frame(), session.selection(), view, width, height);
+  }
+};
+
+Headless::Headless(int width, int height) : state_(std::make_unique<State>()) {
+  if (width < 320 || height < 240 || width > 8192 || height > 8192) {
+    throw InputError(fmt::format("a picture of {}x{} is out of range; use 320x240 to 8192x8192", width, height));
+  }
+  state_->width = width;
+  state_->height = height;
+  for (const EGLDisplay display : candidate_displays()) {
+    state_->context = make_context(display);
+    if (state_->context != EGL_NO_CONTEXT) {
+      state_->display = display;
+      break;
+    }
+  }
+  if (state_->context == EGL_NO_CONTEXT) {
+    throw DeviceError("no EGL device gives an OpenGL 3.3 context; install Mesa's drivers (libegl1, libgl1-mesa-dri)");
+  }
+  if (gladLoadGL(reinterpret_cast<GLADloadfunc>(eglGetProcAddress)) == 0) {
+    throw DeviceError("the OpenGL functions could not be loaded; update the graphics driver");
+  }
+  state_->make_target();
+  state_->painter = std::make_unique<GlPainter>();
+}
+
+Headless::~Headless() = default;
+
+std::string Headless::renderer() const { return reinterpret_cast<const char*>(glGetString(GL_RENDERER)); }
+
+Image Headless::picture(Session& session, viz::ViewState& view) {
+  constexpr int kSettleFrames = 3;
+  for (int i = 0; i < kSettleFrames; ++i) state_->paint(session, view);
+  Image image{state_->width, state_->height, {}};
+  const std::size_t row = static_cast<std::size_t>(image.width) * 4;
+  std::vector<std::uint8_t> bottom_up(row * static_cast<std::size_t>(image.height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, image.width, image.height, GL_RGBA, GL_UNSIGNED_BYTE, bottom_up.data());
+  image.rgba.resize(bottom_up.size());
+  for (int y = 0; y < image.height; ++y) {
+    const auto from = bottom_up.begin() + static_cast<std::ptrdiff_t>(row) * (image.height - 1 - y);
+    std::copy(from, from + static_cast<std::ptrdiff_t>(row),
+              image.rgba.begin() + static_cast<std::ptrdiff_t>(row) * y);
+  }
+  for (std::size_t i = 3; i < image.rgba.size(); i += 4) image.rgba[i] = 0xFF;
+  return image;
+}
+
+double Headless::frame_seconds(Session& session, viz::ViewState& view, int frames, bool empty) {
+  std::vector<double> seconds;
+  for (int i = 0; i < frames; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (empty) {
+      glBindFramebuffer(GL_FRAMEBUFFER, state_->frame_buffer);
+      glViewport(0, 0, state_->width, state_->height);
+      glClear(GL_COLOR_BUFFER_BIT);
+    } else {
+      state_->paint(session, view);
+    }
+    glFinish();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+}  // namespace attn::app

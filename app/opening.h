@@ -1,0 +1,34 @@
+// Finding out what a path is and opening it: scenario, trace, tensor case or model directory.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/trace/store.h"
+#include "kernels/device.h"
+#include "viz/frame.h"
+
+namespace attn::app {
+
+enum class FileKind { scenario, trace, tensor_case, model };
+
+/// FILE[#step=12&layer=0&head=2&seq=1]: `step` is the engine's step number as the window shows it.
+struct Link {
+  std::filesystem::path path;
+  std::optional<int> step, layer, head, seq;
+};
+/// Throws InputError for an unknown or malformed part after '#'.
+Link parse_link(const std::string& text);
+
+/// By what is in it, not by its name. Throws InputError when it is none of them or cannot be read.
+FileKind kind_of(const std::filesystem::path& path);
+
+/// A trace, or a tensor case run through its kernel on the device of that choice.
+std::shared_ptr<const trace::Store> open_store(const std::filesystem::path& path, DeviceChoice choice);
+
+/// The link's cursor in a store. Throws InputError naming what exists when a part is out of range.
+viz::Selection selection_of(const Link& link, const trace::Store& store);
+
+}  // namespace attn::app

@@ -108,7 +108,7 @@ trace::ModelShape Engine::model_shape() const {
           .hidden_size = model.hidden_size,
           .vocab_size = model.vocab_size,
           .dtype = model.dtype,
-          .scale = 0.0F};
+          .scale = {}};
 }
 
 int Engine::add_request(Request request) {

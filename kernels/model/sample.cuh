@@ -10,7 +10,7 @@
 // keeps the share p of the probability. Tokens that tie with the threshold stay. No sort: the threshold is
 // found bit by bit, 32 sums over the row, since floats compare like the integers of ordered_key().
 //
-// Idea   One block per sequence; each thread keeps the best of its columns, a tree in shared memory the
+// Idea   One block per sequence; each thread keeps the best of its columns, two rounds in shared memory the
 //        best of all. Scores are double: two devices' log() may differ in the last of 53 bits, which
 //        changes the winner only for scores as close as that.
 // Bytes  B * vocab floats, 32 times more from cache with top_k, and again with top_p.
@@ -24,7 +24,8 @@
 
 namespace attn::ATTN_BACKEND {
 
-inline constexpr int kSampleThreads = 256;  // a power of two, for the trees
+inline constexpr int kSampleGroup = 16;
+inline constexpr int kSampleThreads = kSampleGroup * kSampleGroup;
 
 // ---- pieces
 
@@ -47,35 +48,36 @@ __device__ inline std::uint32_t ordered_key(float x) {
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
 }
 
-/// The best candidate of the block, known to every thread.
-__device__ inline Candidate block_best(Candidate mine) {
-  __shared__ Candidate best[kSampleThreads];
+/// Combines one value per thread over the block in two levels of 16; every thread gets the result. The order
+/// of combinations is fixed, so a sum has the same bits every time. Three barriers, where a binary tree has
+/// ten.
+template <class Value, class Combine>
+__device__ Value block_combine(Value mine, Combine combine) {
+  __shared__ Value values[kSampleThreads];  // one per thread
+  __shared__ Value groups[kSampleGroup];    // one per 16 threads
   const int thread = static_cast<int>(threadIdx.x);
-  best[thread] = mine;
-  for (int half = kSampleThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (thread < half && better(best[thread + half], best[thread])) best[thread] = best[thread + half];
+  values[thread] = mine;
+  __syncthreads();
+  if (thread < kSampleGroup) {
+    Value group = values[thread * kSampleGroup];
+    for (int i = 1; i < kSampleGroup; ++i) group = combine(group, values[thread * kSampleGroup + i]);
+    groups[thread] = group;
   }
   __syncthreads();
-  const Candidate winner = best[0];
-  __syncthreads();  // nobody overwrites best[] before all have read it
-  return winner;
-}
-
-/// The sum over the block in a fixed order of additions, known to every thread.
-__device__ inline double block_sum(double mine) {
-  __shared__ double sums[kSampleThreads];
-  const int thread = static_cast<int>(threadIdx.x);
-  sums[thread] = mine;
-  for (int half = kSampleThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (thread < half) sums[thread] += sums[thread + half];
-  }
-  __syncthreads();
-  const double total = sums[0];
-  __syncthreads();
+  Value total = groups[0];
+  for (int i = 1; i < kSampleGroup; ++i) total = combine(total, groups[i]);
+  __syncthreads();  // nobody starts the next round before all have read this one
   return total;
 }
+
+struct Better {
+  __device__ Candidate operator()(const Candidate& a, const Candidate& b) const {
+    return better(b, a) ? b : a;
+  }
+};
+struct Sum {
+  __device__ double operator()(double a, double b) const { return a + b; }
+};
 
 /// What a token weighs in a threshold search: 1 for top_k, its unnormalised probability for top_p.
 struct TokenWeight {
@@ -96,7 +98,7 @@ __device__ inline double weight_above(const float* logits /* [vocab] */, int voc
     const float logit = usable_logit(logits[i]);
     if (ordered_key(logit) >= threshold) sum += weight(logit);
   }
-  return block_sum(sum);
+  return block_combine(sum, Sum());
 }
 
 /// The largest threshold whose tokens together weigh at least `wanted`, highest bit first.
@@ -128,7 +130,7 @@ __global__ void sample_kernel(std::int32_t* token_ids,        // [B]
     const Candidate other = {usable_logit(row[i]), i};
     if (better(other, mine)) mine = other;
   }
-  Candidate winner = block_best(mine);
+  Candidate winner = block_combine(mine, Better());
 
   if (temperature > 0.0F && winner.score > -INFINITY) {
     const std::uint32_t best_key = ordered_key(static_cast<float>(winner.score));
@@ -153,7 +155,7 @@ __global__ void sample_kernel(std::int32_t* token_ids,        // [B]
       const Candidate other = {static_cast<double>(logit) / temperature + noise, i};
       if (better(other, mine)) mine = other;
     }
-    winner = block_best(mine);
+    winner = block_combine(mine, Better());
   }
   if (thread == 0) token_ids[blockIdx.x] = winner.id;
 }

@@ -95,7 +95,8 @@ class Launch {
                                  .block_tables = tables_.as<std::int32_t>(),
                                  .seqlens = lens_.as<std::int32_t>(),
                                  .k_dense = k_dense.as(),
-                                 .v_dense = v_dense.as()},
+                                 .v_dense = v_dense.as(),
+                                 .total_k_hint = step_.cu_seqlens_k.back()},
                                 device_.context());
     k_ = std::move(k_dense);
     v_ = std::move(v_dense);
@@ -114,7 +115,8 @@ class Launch {
                                   .v_dense = v_.as(),
                                   .cu_seqlens_k = cu_k_.as<std::int32_t>(),
                                   .k_flat = k_flat.as(),
-                                  .v_flat = v_flat.as()},
+                                  .v_flat = v_flat.as(),
+                                  .total_k_hint = step_.cu_seqlens_k.back()},
                                  device_.context());
     k_ = std::move(k_flat);
     v_ = std::move(v_flat);
@@ -136,6 +138,18 @@ class Launch {
                                   device_.context());
       *tensor = std::move(repeated);
     }
+  }
+
+  /// (query, key) pairs that the mask lets through, of one head: the launch record counts its work by them.
+  std::int64_t visible_pairs() const {
+    std::int64_t pairs = 0;
+    for (std::size_t b = 0; b < static_cast<std::size_t>(step_.num_scheduled); ++b) {
+      const int q_len = step_.cu_seqlens_q[b + 1] - step_.cu_seqlens_q[b];
+      for (int i = 0; i < q_len; ++i) {
+        pairs += visible_keys(step_.config.mask_alignment, i, q_len, k_len(step_, b));
+      }
+    }
+    return pairs;
   }
 
   void prefill() {
@@ -165,7 +179,9 @@ class Launch {
                          .cu_seqlens_k = cu_k_.as<std::int32_t>(),
                          .o = o_.as(),
                          .lse = lse_.as<float>(),
-                         .probe = {}};
+                         .probe = {},
+                         .total_k_hint = step_.cu_seqlens_k.back(),
+                         .pairs_hint = visible_pairs()};
     const PrefillPlan plan = plan_prefill(params);
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
@@ -207,7 +223,8 @@ class Launch {
                         .context_lens = lens_.as<std::int32_t>(),
                         .o = o_.as(),
                         .lse = lse_.as<float>(),
-                        .probe = {}};
+                        .probe = {},
+                        .total_k_hint = step_.cu_seqlens_k.back()};
     const DecodePlan plan = plan_decode(params, device_.num_sms());
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;

@@ -337,14 +337,15 @@ TEST(EnginePaths, SameScenarioSameBitsInWhateverThreadOrder) {
 
 TEST(EnginePaths, TheSeedDecidesWhatIsSampledAndOnlyThere) {
   const TinyModel model;
-  std::vector<Request> requests = {request(range(3, 8), 20), request(range(3, 8), 20)};
-  requests[1].sampling.temperature = 1.0F;
+  std::vector<Request> requests(3, request(range(3, 8), 20));
+  requests[1].sampling.temperature = requests[2].sampling.temperature = 1.0F;
   EngineConfig config = roomy();
   const auto first = texts(run_model(model, config, requests));
   config.seed = 1;
   const auto second = texts(run_model(model, config, requests));
   EXPECT_EQ(first.at(0), second.at(0)) << "greedy";
   EXPECT_NE(first.at(1), second.at(1));
+  EXPECT_NE(first.at(1), first.at(2)) << "each request has its own random numbers";
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ __global__ void attention_l1_scores_kernel(Params p) {
   for (int d = 0; d < p.head_dim; ++d) dot += to_float(q[d]) * to_float(k[d]);
   const float score = p.scale * dot;
   score_row(p, h, row)[j] = score;
-  Probe(p.probe, num_q_rows(p)).score(h, row, j, score);
+  const Probe probe(p.probe, num_q_rows(p));
+  probe.score(h, row, j, score);
 }
 
 /// sum over keys of weights[j] * v[j][d]: one element of a row's output.
@@ -85,7 +86,8 @@ __global__ void attention_l1_softmax_kernel(Params p) {
       const float o = weighted_value<T>(p, seq.kv, s, visible, kv_head, d);
       squares += o * o;
     }
-    if (visible > 0) Probe(p.probe, num_q_rows(p)).tile(h, row, 0, state, alpha, sqrtf(squares));
+    const Probe probe(p.probe, num_q_rows(p));
+    if (visible > 0) probe.tile(h, row, 0, state, alpha, sqrtf(squares));
   }
   const float normalizer = state.normalizer();
   for (int j = 0; j < visible; ++j) s[j] *= normalizer;

@@ -16,7 +16,7 @@ namespace attn {
 struct StoreKvCacheParams {
   DType dtype = DType::f32;
   int num_tokens = 0;
-  PagedKv kv;
+  PagedKv kv = {};
   const void* k = nullptr;                        // T [N, Hkv, D]
   const void* v = nullptr;                        // T [N, Hkv, D]
   const std::int32_t* slot_mapping = nullptr;     // [N]
@@ -30,7 +30,7 @@ struct GatherKvParams {
   int batch = 0;
   int max_len = 0;
   int block_table_width = 0;
-  PagedKv kv;
+  PagedKv kv = {};
   const void* k_cache = nullptr;                  // T [num_blocks, bs, Hkv, D]
   const void* v_cache = nullptr;                  // T [num_blocks, bs, Hkv, D]
   const std::int32_t* block_tables = nullptr;     // [B, block_table_width], -1 padded
@@ -101,7 +101,7 @@ struct PrefillParams {
   const void* q = nullptr;                        // T [Nq, H, D]
   const void* k = nullptr;                        // T [Nk, Hkv, D] packed, or k_cache
   const void* v = nullptr;                        // T [Nk, Hkv, D] packed, or v_cache
-  PagedKv kv;                                     // used when block_tables is set
+  PagedKv kv = {};                                // used when block_tables is set
   const std::int32_t* block_tables = nullptr;     // [B, block_table_width] or null
   int block_table_width = 0;
   const std::int32_t* cu_seqlens_q = nullptr;     // [B+1]
@@ -110,7 +110,7 @@ struct PrefillParams {
   float* lse = nullptr;                           // [H, Nq] natural log; -inf for empty rows
   void* workspace = nullptr;                      // plan_prefill(...).workspace_bytes
   std::size_t workspace_bytes = 0;
-  ProbeBuffers probe;
+  ProbeBuffers probe = {};
   int k_tile = 0;                                 // keys per online-softmax tile (level 2); 0 = plan chooses
   // Optional host hints for the launch record; 0 = unknown, the upper bound from the shapes is used.
   std::int64_t total_k_hint = 0;                  // sum of the key lengths
@@ -141,7 +141,7 @@ struct DecodeParams {
   const void* q = nullptr;                        // T [B, H, D]
   const void* k = nullptr;                        // T dense [B, max_len, Hkv, D], or k_cache
   const void* v = nullptr;                        // T dense [B, max_len, Hkv, D], or v_cache
-  PagedKv kv;                                     // paged only
+  PagedKv kv = {};                                // paged only
   const std::int32_t* block_tables = nullptr;     // paged: [B, block_table_width]
   int block_table_width = 0;
   const std::int32_t* context_lens = nullptr;     // [B]
@@ -149,7 +149,7 @@ struct DecodeParams {
   float* lse = nullptr;                           // [H, B]
   void* workspace = nullptr;                      // plan_decode(...).workspace_bytes
   std::size_t workspace_bytes = 0;
-  ProbeBuffers probe;
+  ProbeBuffers probe = {};
   int k_tile = 0;                                 // keys per online-softmax tile (level 2); 0 = plan chooses
   // Optional host hint for the launch record; 0 = unknown, the upper bound from the shapes is used.
   std::int64_t total_k_hint = 0;                  // sum of the key lengths

@@ -102,6 +102,12 @@ void sweep_probe(Device& device, const Sweep& sweep) {
     ASSERT_TRUE(same_bits(plain.o_bytes, probed.o_bytes));
     ASSERT_TRUE(same_bits(plain.lse, probed.lse));
     const OracleResult expected = oracle_attention(c, inputs);
+    for (std::size_t line = 0; line < expected.lse.size(); ++line) {
+      if (expected.visible[line % c.total_q()] == 0) continue;
+      const std::size_t first = line * probed.num_tiles;
+      ASSERT_FALSE(std::isnan(probed.tile_m[first]) || std::isnan(probed.tile_l[first]) ||
+                   std::isnan(probed.tile_alpha[first]) || std::isnan(probed.tile_o_norm[first]));
+    }
     for (std::size_t i = 0; i < expected.weights.size(); ++i) {
       if (std::isnan(expected.scores[i])) {
         ASSERT_TRUE(std::isnan(probed.weights[i]) && std::isnan(probed.scores[i]))

@@ -39,7 +39,10 @@ class Device {
   virtual const Kernels& kernels() const = 0;
   /// cuBLAS on the GPU, OpenBLAS on the emulator; appends a LaunchRecord named "matmul".
   virtual void matmul(const MatmulParams& params) = 0;
-  LaunchContext& context() { return context_; }
+  LaunchContext& context() {
+    context_.num_sms = num_sms();
+    return context_;
+  }
 
  protected:
   Device() = default;

@@ -42,9 +42,8 @@ EngineHost::EngineHost(const Scenario& scenario, DeviceChoice device_choice)
     tokenizer_.emplace(Tokenizer::load(scenario.model));
   }
   engine_ = std::make_unique<Engine>(
-      *pick_.device, transformer_.get(), scenario.engine, [this](std::int32_t id) {
-        return tokenizer_ ? tokenizer_->token_text(id) : fmt::format("<{}>", id);
-      });
+      *pick_.device, transformer_.get(), scenario.engine,
+      [this](std::int32_t id) { return tokenizer_ ? tokenizer_->token_text(id) : fmt::format("<{}>", id); });
 
   trace::Manifest manifest;
   manifest.scenario_name = scenario.name;
@@ -69,7 +68,8 @@ Request EngineHost::make_request(const ScenarioRequest& wanted, std::size_t inde
     // mt19937_64 has the same numbers everywhere; std::uniform_int_distribution does not.
     std::mt19937_64 rng(seed_ + 0x9E3779B97F4A7C15U * (index + 1));
     const auto vocab = static_cast<std::uint64_t>(transformer_->config().vocab_size);
-    for (int i = 0; i < wanted.prompt_tokens; ++i) request.token_ids.push_back(static_cast<std::int32_t>(rng() % vocab));
+    for (int i = 0; i < wanted.prompt_tokens; ++i)
+      request.token_ids.push_back(static_cast<std::int32_t>(rng() % vocab));
   } else if (!wanted.prompt.empty()) {
     request.token_ids = tokenizer_->encode(wanted.prompt);
   }

@@ -1,8 +1,7 @@
 #include "app/gl_painter.h"
 
-#include <glad/gl.h>
-
 #include <backends/imgui_impl_opengl3.h>
+#include <glad/gl.h>
 #include <imgui.h>
 
 #include "kernels/common/check.h"

@@ -20,8 +20,8 @@ class GlPainter {
 
   /// Between the platform's new-frame and the swap: builds the screen and draws it at that pixel size.
   /// Returns what the panels asked for.
-  viz::Commands paint(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view, int width,
-                      int height);
+  viz::Commands paint(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view,
+                      int width, int height);
   const viz::Marks& marks() const { return marks_; }
   /// Fonts that were not found, or "".
   const std::string& font_note() const { return font_note_; }

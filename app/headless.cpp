@@ -1,10 +1,9 @@
 #include "app/headless.h"
 
-#include <glad/gl.h>
-
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <fmt/format.h>
+#include <glad/gl.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -23,8 +22,7 @@ constexpr int kMaxDevices = 16;
 /// Displays to try: every EGL device (GPUs first, Mesa's software renderer last), then the default one.
 std::vector<EGLDisplay> candidate_displays() {
   std::vector<EGLDisplay> displays;
-  const auto query =
-      reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(eglGetProcAddress("eglQueryDevicesEXT"));
+  const auto query = reinterpret_cast<PFNEGLQUERYDEVICESEXTPROC>(eglGetProcAddress("eglQueryDevicesEXT"));
   const auto get_display =
       reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(eglGetProcAddress("eglGetPlatformDisplayEXT"));
   if (query && get_display) {
@@ -32,7 +30,8 @@ std::vector<EGLDisplay> candidate_displays() {
     EGLint count = 0;
     if (query(kMaxDevices, devices.data(), &count)) {
       for (EGLint i = 0; i < count; ++i) {
-        displays.push_back(get_display(EGL_PLATFORM_DEVICE_EXT, devices[static_cast<std::size_t>(i)], nullptr));
+        displays.push_back(
+            get_display(EGL_PLATFORM_DEVICE_EXT, devices[static_cast<std::size_t>(i)], nullptr));
       }
     }
     displays.push_back(get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
@@ -44,11 +43,14 @@ std::vector<EGLDisplay> candidate_displays() {
 /// An OpenGL 3.3 core context of that display made current, or EGL_NO_CONTEXT.
 EGLContext make_context(EGLDisplay display) {
   if (display == EGL_NO_DISPLAY || !eglInitialize(display, nullptr, nullptr)) return EGL_NO_CONTEXT;
-  const std::array<EGLint, 5> config_wanted{EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
-                                            EGL_NONE};
-  const std::array<EGLint, 7> context_wanted{EGL_CONTEXT_MAJOR_VERSION,       3,
-                                             EGL_CONTEXT_MINOR_VERSION,       3,
-                                             EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+  const std::array<EGLint, 5> config_wanted{EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
+                                            EGL_OPENGL_BIT, EGL_NONE};
+  const std::array<EGLint, 7> context_wanted{EGL_CONTEXT_MAJOR_VERSION,
+                                             3,
+                                             EGL_CONTEXT_MINOR_VERSION,
+                                             3,
+                                             EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                             EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
                                              EGL_NONE};
   EGLConfig config = nullptr;
   EGLint configs = 0;
@@ -58,7 +60,8 @@ EGLContext make_context(EGLDisplay display) {
     return EGL_NO_CONTEXT;
   }
   const EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, context_wanted.data());
-  if (context != EGL_NO_CONTEXT && eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context)) return context;
+  if (context != EGL_NO_CONTEXT && eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context))
+    return context;
   if (context != EGL_NO_CONTEXT) eglDestroyContext(display, context);
   eglTerminate(display);
   return EGL_NO_CONTEXT;
@@ -94,7 +97,8 @@ struct Headless::State {
     glBindFramebuffer(GL_FRAMEBUFFER, frame_buffer);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color, 0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
-      throw DeviceError(fmt::format("OpenGL cannot draw into a picture of {}x{}; try a smaller --size", width, height));
+      throw DeviceError(
+          fmt::format("OpenGL cannot draw into a picture of {}x{}; try a smaller --size", width, height));
     }
   }
 
@@ -109,7 +113,8 @@ struct Headless::State {
 
 Headless::Headless(int width, int height) : state_(std::make_unique<State>()) {
   if (width < 320 || height < 240 || width > 8192 || height > 8192) {
-    throw InputError(fmt::format("a picture of {}x{} is out of range; use 320x240 to 8192x8192", width, height));
+    throw InputError(
+        fmt::format("a picture of {}x{} is out of range; use 320x240 to 8192x8192", width, height));
   }
   state_->width = width;
   state_->height = height;
@@ -121,7 +126,8 @@ Headless::Headless(int width, int height) : state_(std::make_unique<State>()) {
     }
   }
   if (state_->context == EGL_NO_CONTEXT) {
-    throw DeviceError("no EGL device gives an OpenGL 3.3 context; install Mesa's drivers (libegl1, libgl1-mesa-dri)");
+    throw DeviceError(
+        "no EGL device gives an OpenGL 3.3 context; install Mesa's drivers (libegl1, libgl1-mesa-dri)");
   }
   if (gladLoadGL(reinterpret_cast<GLADloadfunc>(eglGetProcAddress)) == 0) {
     throw DeviceError("the OpenGL functions could not be loaded; update the graphics driver");

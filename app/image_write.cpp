@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 void require_writable(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (!fs::is_directory(folder)) {
-    throw InputError(fmt::format("cannot write {}: the folder {} does not exist; create it first", path.string(),
-                                 folder.string()));
+    throw InputError(fmt::format("cannot write {}: the folder {} does not exist; create it first",
+                                 path.string(), folder.string()));
   }
   if (fs::is_directory(path)) throw InputError(fmt::format("cannot write {}: it is a folder", path.string()));
   const fs::path checked = fs::exists(path) ? path : folder;
@@ -67,7 +67,8 @@ Image contact_sheet(const std::vector<Image>& images, int columns, int shrink) {
           int sum = 0;  // box filter
           for (int dy = 0; dy < shrink; ++dy) {
             for (int dx = 0; dx < shrink; ++dx) {
-              const std::size_t from = (static_cast<std::size_t>(y * shrink + dy) * image.width + x * shrink + dx) * 4;
+              const std::size_t from =
+                  (static_cast<std::size_t>(y * shrink + dy) * image.width + x * shrink + dx) * 4;
               sum += image.rgba[from + static_cast<std::size_t>(c)];
             }
           }

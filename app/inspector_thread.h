@@ -22,7 +22,8 @@ class InspectorThread {
     std::string note;
   };
 
-  InspectorThread(std::shared_ptr<const trace::Store> store, DeviceChoice choice, std::function<void()> changed);
+  InspectorThread(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
+                  std::function<void()> changed);
   ~InspectorThread();
   InspectorThread(const InspectorThread&) = delete;
   InspectorThread& operator=(const InspectorThread&) = delete;

@@ -47,8 +47,8 @@ int JsonSource::line_of(std::string_view key) const {
   for (std::size_t at = text->find(quoted); at != std::string::npos; at = text->find(quoted, at + 1)) {
     const std::size_t next = text->find_first_not_of(" \t\r\n", at + quoted.size());
     if (next != std::string::npos && (*text)[next] == ':') {
-      return 1 +
-             static_cast<int>(std::count(text->begin(), text->begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+      return 1 + static_cast<int>(
+                     std::count(text->begin(), text->begin() + static_cast<std::ptrdiff_t>(at), '\n'));
     }
   }
   return 0;
@@ -96,7 +96,8 @@ void ObjectReader::read(const char* key, int& out) {
 void ObjectReader::read(const char* key, std::uint64_t& out) {
   const nlohmann::json* value = child(key);
   if (!value) return;
-  if (!value->is_number_unsigned()) fail(key, fmt::format("is {}; it must be a whole number >= 0", value->dump()));
+  if (!value->is_number_unsigned())
+    fail(key, fmt::format("is {}; it must be a whole number >= 0", value->dump()));
   out = value->get<std::uint64_t>();
 }
 

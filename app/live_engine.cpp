@@ -6,7 +6,10 @@
 namespace attn::app {
 
 LiveEngine::LiveEngine(Scenario scenario, DeviceChoice choice, std::function<void()> changed)
-    : scenario_(std::move(scenario)), choice_(choice), changed_(std::move(changed)), thread_([this] { run(); }) {}
+    : scenario_(std::move(scenario)),
+      choice_(choice),
+      changed_(std::move(changed)),
+      thread_([this] { run(); }) {}
 
 LiveEngine::~LiveEngine() {
   {

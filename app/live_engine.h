@@ -16,11 +16,11 @@ namespace attn::app {
 class LiveEngine {
  public:
   struct Status {
-    bool loading = true;      // model not there yet
-    bool busy = false;        // a step is being computed
-    bool has_work = false;    // another step can be run
-    std::string error;        // the last failure, one sentence
-    std::string note;         // device fall-back
+    bool loading = true;    // model not there yet
+    bool busy = false;      // a step is being computed
+    bool has_work = false;  // another step can be run
+    std::string error;      // the last failure, one sentence
+    std::string note;       // device fall-back
     std::string device;
   };
 

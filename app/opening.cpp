@@ -27,7 +27,8 @@ Link parse_link(const std::string& text) {
     int number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number < 0) {
-      throw InputError(fmt::format("'{}' is not key=number ({}); write FILE#step=12&layer=0&head=2", part, text));
+      throw InputError(
+          fmt::format("'{}' is not key=number ({}); write FILE#step=12&layer=0&head=2", part, text));
     }
     if (key == "step") {
       link.step = number;
@@ -38,7 +39,8 @@ Link parse_link(const std::string& text) {
     } else if (key == "seq") {
       link.seq = number;
     } else {
-      throw InputError(fmt::format("unknown part '{}' after # ({}); known: step, layer, head, seq", key, text));
+      throw InputError(
+          fmt::format("unknown part '{}' after # ({}); known: step, layer, head, seq", key, text));
     }
   }
   return link;
@@ -48,18 +50,21 @@ FileKind kind_of(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     if (fs::exists(path / "config.json")) return FileKind::model;
-    throw InputError(fmt::format("the folder has no config.json ({}); give a model directory, a scenario or a trace",
-                                 path.string()));
+    throw InputError(fmt::format(
+        "the folder has no config.json ({}); give a model directory, a scenario or a trace", path.string()));
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(fmt::format("cannot read the file ({}); check the path", path.string()));
   std::array<char, 64> start{};
   file.read(start.data(), start.size());
   const std::string_view head(start.data(), static_cast<std::size_t>(file.gcount()));
-  if (path.extension() == ".attn" || head.starts_with("\x8a" "attn")) return FileKind::trace;
+  if (path.extension() == ".attn" || head.starts_with("\x8a"
+                                                      "attn"))
+    return FileKind::trace;
   if (path.extension() == ".safetensors") return FileKind::tensor_case;
   const std::size_t first = head.find_first_not_of(" \t\r\n");
-  if (path.extension() == ".json" || (first != std::string_view::npos && head[first] == '{')) return FileKind::scenario;
+  if (path.extension() == ".json" || (first != std::string_view::npos && head[first] == '{'))
+    return FileKind::scenario;
   throw InputError(fmt::format("not a scenario (.json), a trace (.attn) or a tensor case (.safetensors) ({})",
                                path.string()));
 }
@@ -79,14 +84,14 @@ viz::Selection selection_of(const Link& link, const trace::Store& store) {
     const int first = store.step(0)->step;
     selection.step = *link.step - first;
     if (selection.step < 0 || selection.step >= steps) {
-      throw InputError(fmt::format("there is no step {} ({}); it has steps {} to {}", *link.step, link.path.string(),
-                                   first, first + steps - 1));
+      throw InputError(fmt::format("there is no step {} ({}); it has steps {} to {}", *link.step,
+                                   link.path.string(), first, first + steps - 1));
     }
   }
   const auto pick = [&](const std::optional<int>& wanted, int count, const char* what) {
     if (wanted && *wanted >= count) {
-      throw InputError(fmt::format("there is no {} {} ({}); it has {} 0 to {}", what, *wanted, link.path.string(), what,
-                                   count - 1));
+      throw InputError(fmt::format("there is no {} {} ({}); it has {} 0 to {}", what, *wanted,
+                                   link.path.string(), what, count - 1));
     }
     return wanted.value_or(0);
   };

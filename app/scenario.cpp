@@ -31,9 +31,11 @@ void apply_override(json& document, const std::string& override) {
   std::stringstream keys(override.substr(0, equals));
   for (std::string key; std::getline(keys, key, '.');) {
     if (at->is_array()) {
-      const bool digits = !key.empty() && key.size() < 6 && key.find_first_not_of("0123456789") == std::string::npos;
+      const bool digits =
+          !key.empty() && key.size() < 6 && key.find_first_not_of("0123456789") == std::string::npos;
       if (!digits || std::stoul(key) >= at->size()) {
-        throw InputError(fmt::format("--set {}: '{}' is no entry of a list of {}", override, key, at->size()));
+        throw InputError(
+            fmt::format("--set {}: '{}' is no entry of a list of {}", override, key, at->size()));
       }
       at = &(*at)[std::stoul(key)];
     } else if (at->is_object() || at->is_null()) {
@@ -113,13 +115,15 @@ ScenarioRequest read_request(const json& value, std::size_t index, const JsonSou
   }
   SamplingParams& sampling = request.sampling;
   reader.read("max_tokens", sampling.max_tokens);
-  if (sampling.max_tokens < 1) reader.fail("max_tokens", fmt::format("is {}; it must be >= 1", sampling.max_tokens));
+  if (sampling.max_tokens < 1)
+    reader.fail("max_tokens", fmt::format("is {}; it must be >= 1", sampling.max_tokens));
   reader.read("temperature", sampling.temperature);
   if (!(sampling.temperature >= 0.0F) || sampling.temperature > 100.0F) {
     reader.fail("temperature", fmt::format("is {}; it must be 0 (greedy) to 100", sampling.temperature));
   }
   reader.read("top_k", sampling.top_k);
-  if (sampling.top_k < 0) reader.fail("top_k", fmt::format("is {}; it must be >= 0 (0 = off)", sampling.top_k));
+  if (sampling.top_k < 0)
+    reader.fail("top_k", fmt::format("is {}; it must be >= 0 (0 = off)", sampling.top_k));
   reader.read("top_p", sampling.top_p);
   if (!(sampling.top_p > 0.0F) || sampling.top_p > 1.0F) {
     reader.fail("top_p", fmt::format("is {}; it must be above 0 and at most 1 (1 = off)", sampling.top_p));
@@ -127,8 +131,9 @@ ScenarioRequest read_request(const json& value, std::size_t index, const JsonSou
   reader.read("ignore_eos", sampling.ignore_eos);
   reader.finish();
   if (given != 1) {
-    throw InputError(fmt::format("requests[{}] has {} of prompt, token_ids and prompt_tokens ({}); give exactly one",
-                                 index, given, source.file));
+    throw InputError(
+        fmt::format("requests[{}] has {} of prompt, token_ids and prompt_tokens ({}); give exactly one",
+                    index, given, source.file));
   }
   return request;
 }
@@ -156,7 +161,8 @@ fs::path assets_dir() {
   return program.parent_path().parent_path() / "assets";
 }
 
-Scenario parse_scenario(const std::string& text, const fs::path& path, const std::vector<std::string>& overrides) {
+Scenario parse_scenario(const std::string& text, const fs::path& path,
+                        const std::vector<std::string>& overrides) {
   const JsonSource source{path.filename().string(), &text};
   json document;
   try {
@@ -188,7 +194,8 @@ Scenario parse_scenario(const std::string& text, const fs::path& path, const std
   scenario.engine.validate();
   if (const json* requests = reader.child("requests")) read_requests(*requests, source, scenario);
   reader.read("max_steps", scenario.max_steps);
-  if (scenario.max_steps < 1) reader.fail("max_steps", fmt::format("is {}; it must be >= 1", scenario.max_steps));
+  if (scenario.max_steps < 1)
+    reader.fail("max_steps", fmt::format("is {}; it must be >= 1", scenario.max_steps));
   if (const json* film = reader.child("film")) {
     if (!film->is_array()) reader.fail("film", "must be a list of stops");
     scenario.film_stops = static_cast<int>(film->size());
@@ -199,7 +206,8 @@ Scenario parse_scenario(const std::string& text, const fs::path& path, const std
   } else {
     scenario.model = resolve(model, path, true);
     if (scenario.requests.empty()) {
-      throw InputError(fmt::format("the scenario has no requests ({}); add at least one to requests", source.file));
+      throw InputError(
+          fmt::format("the scenario has no requests ({}); add at least one to requests", source.file));
     }
   }
   scenario.json = document.dump(2);

@@ -9,14 +9,19 @@
 namespace attn::app {
 
 Session::Session(Scenario scenario, DeviceChoice choice, std::function<void()> changed)
-    : changed_(std::move(changed)), choice_(choice), history_(std::make_shared<std::vector<viz::StepSummary>>()) {
+    : changed_(std::move(changed)),
+      choice_(choice),
+      history_(std::make_shared<std::vector<viz::StepSummary>>()) {
   live_ = std::make_unique<LiveEngine>(std::move(scenario), choice_, changed_);
   live_->request_step();  // the first window is never empty
   follow_ = true;
 }
 
-Session::Session(std::shared_ptr<const trace::Store> store, DeviceChoice choice, std::function<void()> changed)
-    : changed_(std::move(changed)), choice_(choice), history_(std::make_shared<std::vector<viz::StepSummary>>()) {
+Session::Session(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
+                 std::function<void()> changed)
+    : changed_(std::move(changed)),
+      choice_(choice),
+      history_(std::make_shared<std::vector<viz::StepSummary>>()) {
   attach(std::move(store));
 }
 
@@ -131,7 +136,8 @@ void Session::update_history(int steps) {
     const std::shared_ptr<const trace::StepRecord> record = store_->step(i);
     history->push_back(summarize(*record));
     for (const auto& [id, text] : record->token_texts) {
-      if (static_cast<std::size_t>(id) >= token_texts_.size()) token_texts_.resize(static_cast<std::size_t>(id) + 1);
+      if (static_cast<std::size_t>(id) >= token_texts_.size())
+        token_texts_.resize(static_cast<std::size_t>(id) + 1);
       token_texts_[static_cast<std::size_t>(id)] = text;
     }
   }

@@ -1,10 +1,10 @@
 #include "app/window.h"
 
-#include <glad/gl.h>
-
+#define GLFW_INCLUDE_NONE  // glad has the OpenGL declarations
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <fmt/format.h>
+#include <glad/gl.h>
 #include <imgui.h>
 
 #include <chrono>
@@ -49,8 +49,8 @@ WindowPointer open_window(const std::string& title, const WindowOptions& options
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   WindowPointer window(glfwCreateWindow(options.width, options.height, title.c_str(), nullptr, nullptr));
   if (!window) {
-    throw DeviceError(fmt::format("no OpenGL 3.3 window can be opened: {}; `attnscope still` draws without one",
-                                  glfw_reason()));
+    throw DeviceError(fmt::format(
+        "no OpenGL 3.3 window can be opened: {}; `attnscope still` draws without one", glfw_reason()));
   }
   glfwSetWindowSizeLimits(window.get(), 640, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
   glfwMakeContextCurrent(window.get());
@@ -67,8 +67,8 @@ struct GlfwBackend {
   GlfwBackend& operator=(const GlfwBackend&) = delete;
 };
 
-/// Sleeps until something happens. ImGui needs a few frames after an event for hover and layout to settle, and
-/// a playing session moves on by time.
+/// Sleeps until something happens. ImGui needs a few frames after an event for hover and layout to settle,
+/// and a playing session moves on by time.
 void wait_for_events(int& settle_frames, const viz::ViewState& view, bool typing) {
   if (settle_frames > 0) {
     --settle_frames;
@@ -84,7 +84,9 @@ void wait_for_events(int& settle_frames, const viz::ViewState& view, bool typing
 
 }  // namespace
 
-bool display_available() { return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr; }
+bool display_available() {
+  return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+}
 
 void show_window(const std::string& title, const WindowOptions& options,
                  const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make,
@@ -118,7 +120,8 @@ void show_window(const std::string& title, const WindowOptions& options,
                  std::chrono::duration<double>(Clock::now() - kProgramStart).count());
     }
     first = false;
-    if (options.seconds > 0.0 && Clock::now() - opened > std::chrono::duration<double>(options.seconds)) break;
+    if (options.seconds > 0.0 && Clock::now() - opened > std::chrono::duration<double>(options.seconds))
+      break;
   }
 }
 

@@ -11,8 +11,8 @@ namespace attn::app {
 struct WindowOptions {
   int width = 1600;
   int height = 900;
-  double seconds = 0.0;     // close by itself after that long, 0 = when the user does (tests)
-  bool print_start = false; // time from program start to the first frame, to stderr
+  double seconds = 0.0;      // close by itself after that long, 0 = when the user does (tests)
+  bool print_start = false;  // time from program start to the first frame, to stderr
 };
 
 /// True when there is an X or Wayland display to open a window on.

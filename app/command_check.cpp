@@ -1,0 +1,96 @@
+// `check MODEL_DIR|SCENARIO|TRACE|CASE`: is it whole, and what is it.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "app/commands.h"
+#include "app/opening.h"
+#include "app/scenario.h"
+#include "core/model/tokenizer.h"
+#include "core/model/transformer.h"
+#include "core/trace/describe.h"
+#include "core/trace/state_hash.h"
+#include "core/trace/tensor_case.h"
+#include "core/trace/trace_file.h"
+
+namespace attn::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_model(const fs::path& path) {
+  const std::unique_ptr<Device> device = make_simt_device();
+  const Transformer model(*device, path);
+  const ModelConfig& c = model.config();
+  fmt::print(
+      "model {}: {}, {} layers, {} heads over {} KV heads, head_dim {}, hidden {}, vocabulary {}, {}\n",
+      path.filename().string(), c.architecture, c.num_hidden_layers, c.num_attention_heads,
+      c.num_key_value_heads, c.head_dim, c.hidden_size, c.vocab_size, dtype_name(c.dtype));
+  if (!fs::exists(path / "tokenizer.json")) {
+    fmt::print("no tokenizer.json: requests must give token_ids\n");
+    return;
+  }
+  fmt::print("tokenizer: byte-level BPE, {} tokens\n", Tokenizer::load(path).vocab_size());
+}
+
+void check_scenario(const fs::path& path) {
+  const Scenario scenario = load_scenario(path);
+  if (!scenario.tensors.empty()) {
+    const trace::TensorCase tensors = trace::load_tensor_case(scenario.tensors);
+    fmt::print("scenario '{}': tensor case {}\n", scenario.name, tensors.name);
+    return;
+  }
+  fmt::print("scenario '{}': {} requests, block_size {}, {} blocks\n", scenario.name,
+             scenario.requests.size(), scenario.engine.block_size, scenario.engine.num_blocks);
+  if (scenario.film_stops > 0)
+    fmt::print("{} film stops: this version does not play them\n", scenario.film_stops);
+  check_model(scenario.model);
+}
+
+int check_trace(const fs::path& path) {
+  const std::unique_ptr<trace::Store> store = trace::open_trace(path);
+  fmt::print("{}", trace::describe_manifest(*store));
+  int diverged = 0;
+  for (int i = 0; i < store->num_steps(); ++i) {
+    const auto record = store->step(i);
+    if (trace::state_hash(*record) != record->state_hash) {
+      fmt::print("step {}: the state hash does not match what is recorded\n", record->step);
+      ++diverged;
+    }
+  }
+  if (diverged == 0) fmt::print("\n{} steps, every state hash matches\n", store->num_steps());
+  return diverged == 0 && store->note().empty() ? 0 : 1;
+}
+
+int check(const fs::path& path) {
+  switch (kind_of(path)) {
+    case FileKind::model:
+      check_model(path);
+      return 0;
+    case FileKind::scenario:
+      check_scenario(path);
+      return 0;
+    case FileKind::trace:
+      return check_trace(path);
+    case FileKind::tensor_case: {
+      const trace::TensorCase tensors = trace::load_tensor_case(path);
+      fmt::print("tensor case {}: q [{}] {}\n", tensors.name, fmt::join(tensors.q.shape, ", "),
+                 dtype_name(tensors.q.dtype));
+      return 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Action& action) {
+  auto* command =
+      app.add_subcommand("check", "is a model, scenario, trace or tensor case whole, and what is in it");
+  auto path = std::make_shared<std::string>();
+  command->add_option("path", *path, "model directory, scenario, trace or tensor case")->required();
+  command->callback([path, &action] { action = [path] { return check(*path); }; });
+}
+
+}  // namespace attn::app

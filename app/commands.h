@@ -1,0 +1,32 @@
+// The subcommands. Each adds itself to the command line and returns an exit code when chosen:
+// 0 good, 1 the check failed, 2 bad usage or input (main turns exceptions into that).
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "kernels/device.h"
+
+namespace attn::app {
+
+/// What the chosen subcommand does, set by its callback and called by main.
+using Action = std::function<int()>;
+
+void add_run_command(CLI::App& app, Action& action);
+void add_attend_command(CLI::App& app, Action& action);
+void add_view_command(CLI::App& app, Action& action);
+void add_check_command(CLI::App& app, Action& action);
+void add_describe_command(CLI::App& app, Action& action);
+void add_still_command(CLI::App& app, Action& action);
+void add_strip_command(CLI::App& app, Action& action);
+
+/// Adds --device auto|cuda|simt.
+void add_device_option(CLI::App& command, std::string& name);
+/// Parses what add_device_option read. PRECOND: it passed the option's own check.
+DeviceChoice device_choice(const std::string& name);
+
+/// The window on a scenario, trace or tensor case; "" = the default scenario.
+int view_file(const std::string& link, DeviceChoice choice, double close_after_seconds, bool print_start);
+
+}  // namespace attn::app

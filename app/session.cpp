@@ -14,7 +14,7 @@ Session::Session(Scenario scenario, DeviceChoice choice, std::function<void()> c
       history_(std::make_shared<std::vector<viz::StepSummary>>()) {
   live_ = std::make_unique<LiveEngine>(std::move(scenario), choice_, changed_);
   live_->request_step();  // the first window is never empty
-  follow_ = true;
+  follow_from_ = 0;
 }
 
 Session::Session(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
@@ -36,7 +36,7 @@ int Session::last_index() const { return store_ ? store_->num_steps() - 1 : -1; 
 
 void Session::seek(int index) {
   selection_.step = std::clamp(index, 0, std::max(0, last_index()));
-  follow_ = false;
+  follow_from_ = -1;
 }
 
 void Session::select(const viz::Selection& selection) {
@@ -54,7 +54,7 @@ void Session::step_forward() {
     seek(selection_.step + 1);
   } else if (live_ && (live_->status().has_work || live_->status().loading)) {
     live_->request_step();
-    follow_ = true;
+    follow_from_ = last_index() + 1;
   }
 }
 
@@ -108,7 +108,7 @@ void Session::tick(viz::ViewState& view, Clock::time_point now) {
     view.playing = false;
     return;
   }
-  if (!(follow_ && at_end)) step_forward();  // else the step asked for has not arrived yet
+  if (follow_from_ < 0) step_forward();  // else the step asked for has not arrived yet
   next_play_ = now + kStepTime;
 }
 
@@ -118,12 +118,7 @@ void Session::refresh() {
   }
   if (!store_) return;
   const int steps = store_->num_steps();
-  if (follow_ && steps > 0 && selection_.step < steps - 1) {
-    selection_.step = steps - 1;
-    follow_ = false;
-  } else if (follow_ && steps == 1) {
-    follow_ = false;
-  }
+  if (follow_from_ >= 0 && steps > follow_from_) seek(steps - 1);
   update_history(steps);
   if (steps > 0) inspector_->ask(selection_.step, selection_.layer);
 }
@@ -181,7 +176,7 @@ void Session::wait_idle() {
     for (;;) {
       const LiveEngine::Status status = live_->status();
       refresh();
-      if (!status.error.empty() || (!status.loading && !status.busy && !follow_)) break;
+      if (!status.error.empty() || (!status.loading && !status.busy && follow_from_ < 0)) break;
       if (!status.loading && !status.has_work && !status.busy) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

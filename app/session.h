@@ -53,7 +53,7 @@ class Session {
   std::shared_ptr<const trace::Store> store_;
   std::unique_ptr<InspectorThread> inspector_;
   viz::Selection selection_;
-  bool follow_ = false;  // a step was asked for at the end: go there when it arrives
+  int follow_from_ = -1;  // steps there were when one more was asked for: go there when it arrives; -1 = not waiting
   Clock::time_point next_play_{};
   std::shared_ptr<std::vector<viz::StepSummary>> history_;
   std::vector<std::string> token_texts_;

@@ -1,6 +1,5 @@
 #include "app/window.h"
 
-#define GLFW_INCLUDE_NONE  // glad has the OpenGL declarations
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <fmt/format.h>

@@ -162,6 +162,74 @@ Params common_params(const AttentionCase& c, const DeviceKeys& keys, const Buffe
   return p;
 }
 
+/// Everything a run allocates besides the keys' own arrays.
+struct Run {
+  Device& device;
+  const AttentionCase& c;
+  DeviceKeys keys;
+  Buffer q, o, lse;
+
+  Run(Device& on, const AttentionCase& problem, const AttentionInputs& inputs)
+      : device(on),
+        c(problem),
+        keys(c.source == KeySource::paged    ? paged_keys(device, c, inputs)
+             : c.source == KeySource::packed ? packed_keys(device, c, inputs)
+                                             : dense_keys(device, c, inputs)),
+        q(device_copy(device, to_bytes(c.dtype, inputs.q), "q")),
+        o(device, q.bytes(), "o"),
+        lse(device, static_cast<std::size_t>(c.num_heads) * c.total_q() * sizeof(float), "lse") {}
+
+  /// Gives the params their workspace and probe, launches, and fetches what came out.
+  template <class Params, class Plan>
+  AttentionResult launch(Params p, const Plan& plan, void (*launcher)(const Params&, LaunchContext&)) const {
+    const Buffer workspace(device, plan.workspace_bytes, "workspace");
+    const Probes probes(device, c, plan.num_k_tiles);
+    p.workspace = workspace.as<>();
+    p.workspace_bytes = workspace.bytes();
+    p.probe = probes.view;
+    AttentionResult result;
+    device.context().log = &result.log;
+    launcher(p, device.context());
+    device.synchronize();
+    device.context().log = nullptr;
+    result.o_bytes = o.download<std::byte>();
+    result.o = to_floats(c.dtype, result.o_bytes);
+    result.lse = lse.download<float>();
+    probes.download(result);
+    result.max_k = c.longest_k();
+    result.num_tiles = plan.num_k_tiles;
+    result.k_tile = plan.k_tile;
+    return result;
+  }
+};
+
+AttentionResult run_decode(Device& device, const AttentionCase& c, const AttentionInputs& inputs) {
+  const Run run(device, c, inputs);
+  auto p = common_params<DecodeParams>(c, run.keys, run.q, run.o, run.lse);
+  const Buffer lens =
+      device_copy(device, std::vector<std::int32_t>(c.k_lens.begin(), c.k_lens.end()), "context_lens");
+  p.form = c.source == KeySource::paged          ? DecodeForm::paged
+           : c.source == KeySource::dense_masked ? DecodeForm::dense_masked
+                                                 : DecodeForm::dense_padded;
+  p.max_len = c.longest_k();
+  p.num_splits = c.num_splits;
+  p.context_lens = lens.as<std::int32_t>();
+  return run.launch(p, plan_decode(p, device.num_sms()), device.kernels().decode_attention);
+}
+
+AttentionResult run_prefill(Device& device, const AttentionCase& c, const AttentionInputs& inputs) {
+  const Run run(device, c, inputs);
+  auto p = common_params<PrefillParams>(c, run.keys, run.q, run.o, run.lse);
+  const Buffer cu_q = device_copy(device, cumulative(c.q_lens), "cu_seqlens_q");
+  const Buffer cu_k = device_copy(device, cumulative(c.k_lens), "cu_seqlens_k");
+  p.total_q = c.total_q();
+  p.max_seqlen_q = c.longest_q();
+  p.max_seqlen_k = c.longest_k();
+  p.cu_seqlens_q = cu_q.as<std::int32_t>();
+  p.cu_seqlens_k = cu_k.as<std::int32_t>();
+  return run.launch(p, plan_prefill(p), device.kernels().prefill_attention);
+}
+
 }  // namespace
 
 int AttentionCase::total_q() const {
@@ -234,65 +302,7 @@ AttentionInputs random_inputs(const AttentionCase& c) {
 }
 
 AttentionResult run_case(Device& device, const AttentionCase& c, const AttentionInputs& inputs) {
-  const DeviceKeys keys = c.source == KeySource::paged    ? paged_keys(device, c, inputs)
-                          : c.source == KeySource::packed ? packed_keys(device, c, inputs)
-                                                          : dense_keys(device, c, inputs);
-  const Buffer q = device_copy(device, to_bytes(c.dtype, inputs.q), "q");
-  const Buffer o(device, q.bytes(), "o");
-  const Buffer lse(device, static_cast<std::size_t>(c.num_heads) * c.total_q() * sizeof(float), "lse");
-  AttentionResult result;
-  device.context().log = &result.log;
-  const auto finish = [&](const Probes& probes) {
-    device.synchronize();
-    device.context().log = nullptr;
-    result.o_bytes = o.download<std::byte>();
-    result.o = to_floats(c.dtype, result.o_bytes);
-    result.lse = lse.download<float>();
-    probes.download(result);
-    result.max_k = c.longest_k();
-  };
-  if (c.decode) {
-    auto p = common_params<DecodeParams>(c, keys, q, o, lse);
-    p.form = c.source == KeySource::paged          ? DecodeForm::paged
-             : c.source == KeySource::dense_masked ? DecodeForm::dense_masked
-                                                   : DecodeForm::dense_padded;
-    const Buffer lens =
-        device_copy(device, std::vector<std::int32_t>(c.k_lens.begin(), c.k_lens.end()), "context_lens");
-    p.max_len = c.longest_k();
-    p.num_splits = c.num_splits;
-    p.context_lens = lens.as<std::int32_t>();
-    const DecodePlan plan = plan_decode(p, device.num_sms());
-    p.num_splits = plan.num_splits;
-    result.num_tiles = plan.num_k_tiles;
-    result.k_tile = plan.k_tile;
-    const Buffer workspace(device, plan.workspace_bytes, "workspace");
-    p.workspace = workspace.as<>();
-    p.workspace_bytes = workspace.bytes();
-    const Probes probes(device, c, plan.num_k_tiles);
-    p.probe = probes.view;
-    device.kernels().decode_attention(p, device.context());
-    finish(probes);
-  } else {
-    auto p = common_params<PrefillParams>(c, keys, q, o, lse);
-    const Buffer cu_q = device_copy(device, cumulative(c.q_lens), "cu_seqlens_q");
-    const Buffer cu_k = device_copy(device, cumulative(c.k_lens), "cu_seqlens_k");
-    p.total_q = c.total_q();
-    p.max_seqlen_q = c.longest_q();
-    p.max_seqlen_k = c.longest_k();
-    p.cu_seqlens_q = cu_q.as<std::int32_t>();
-    p.cu_seqlens_k = cu_k.as<std::int32_t>();
-    const PrefillPlan plan = plan_prefill(p);
-    result.num_tiles = plan.num_k_tiles;
-    result.k_tile = plan.k_tile;
-    const Buffer workspace(device, plan.workspace_bytes, "workspace");
-    p.workspace = workspace.as<>();
-    p.workspace_bytes = workspace.bytes();
-    const Probes probes(device, c, plan.num_k_tiles);
-    p.probe = probes.view;
-    device.kernels().prefill_attention(p, device.context());
-    finish(probes);
-  }
-  return result;
+  return c.decode ? run_decode(device, c, inputs) : run_prefill(device, c, inputs);
 }
 
 double tolerance(DType dtype) { return dtype == DType::f32 ? 2e-6 : dtype == DType::f16 ? 2e-3 : 1e-2; }

@@ -16,6 +16,8 @@
 namespace attn::trace {
 namespace {
 
+constexpr std::size_t kHashesShown = 6;  // a full pool would drown the step
+
 using Out = std::back_insert_iterator<std::string>;
 
 /// Token text in quotes, line ends and quotes escaped.
@@ -96,9 +98,15 @@ void describe_pool(Out out, const StepRecord& step) {
   fmt::format_to(out,
                  "- Pool after: {} of {} blocks in use ({} shared), {} free but still cached; free list {}\n",
                  used, step.blocks.size(), shared, cached, runs(step.free_blocks));
+  std::vector<std::string> entries;
   for (const auto& [hash, block] : step.hash_to_block) {
-    fmt::format_to(out, "  - hash {} -> block {}\n", hash_text(hash), block);
+    if (entries.size() < kHashesShown) entries.push_back(fmt::format("{} -> {}", hash_text(hash), block));
   }
+  const std::size_t more = step.hash_to_block.size() - entries.size();
+  fmt::format_to(out, "- Hash map, {}: {}{}\n",
+                 plural(static_cast<std::int64_t>(step.hash_to_block.size()), "block"),
+                 entries.empty() ? "empty" : fmt::format("{}", fmt::join(entries, ", ")),
+                 more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 void describe_outcome(Out out, const Manifest& manifest, const StepRecord& step) {

@@ -1,5 +1,7 @@
 #include "core/trace/inspector.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <list>

@@ -1,17 +1,14 @@
 #include "core/trace/record_check.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string_view>
 
-#include "kernels/common/check.h"
+#include "core/trace/input_check.h"
 
 namespace attn::trace {
 namespace {
-
-#define ATTN_RECORD(condition, ...)                               \
-  do {                                                            \
-    if (!(condition)) throw InputError(fmt::format(__VA_ARGS__)); \
-  } while (0)
 
 constexpr int kMaxSplits = 1 << 16;
 
@@ -20,79 +17,78 @@ using Shape = std::vector<std::int64_t>;
 
 void check_ids(const Ints& ids, std::int32_t lowest, std::int64_t limit, std::string_view field) {
   for (const std::int32_t id : ids) {
-    ATTN_RECORD(id >= lowest && id < limit, "{} holds {}, allowed are {} to {}", field, id, lowest,
-                limit - 1);
+    ATTN_INPUT(id >= lowest && id < limit, "{} holds {}, allowed are {} to {}", field, id, lowest, limit - 1);
   }
 }
 
 void check_cu_seqlens(const Ints& cu, std::size_t batch, std::string_view field) {
-  ATTN_RECORD(cu.size() == batch + 1 || (batch == 0 && cu.empty()), "{} has {} entries for {} sequences",
-              field, cu.size(), batch);
+  ATTN_INPUT(cu.size() == batch + 1 || (batch == 0 && cu.empty()), "{} has {} entries for {} sequences",
+             field, cu.size(), batch);
   if (cu.empty()) return;
-  ATTN_RECORD(cu[0] == 0, "{} begins with {}, not 0", field, cu[0]);
+  ATTN_INPUT(cu[0] == 0, "{} begins with {}, not 0", field, cu[0]);
   for (std::size_t i = 1; i < cu.size(); ++i) {
-    ATTN_RECORD(cu[i] >= cu[i - 1], "{} falls from {} to {}", field, cu[i - 1], cu[i]);
+    ATTN_INPUT(cu[i] >= cu[i - 1], "{} falls from {} to {}", field, cu[i - 1], cu[i]);
   }
 }
 
 void check_tensor(const TensorRecord& tensor, const Shape& shape, std::string_view field, int layer) {
-  ATTN_RECORD(tensor.shape == shape, "{} of layer {} has shape [{}], expected [{}]", field, layer,
-              fmt::join(tensor.shape, ", "), fmt::join(shape, ", "));
+  ATTN_INPUT(tensor.shape == shape, "{} of layer {} has shape [{}], expected [{}]", field, layer,
+             fmt::join(tensor.shape, ", "), fmt::join(shape, ", "));
   // In floating point: a product of lying extents must not wrap around.
   double bytes = static_cast<double>(dtype_size(tensor.dtype));
   for (const std::int64_t extent : shape) bytes *= static_cast<double>(extent);
-  ATTN_RECORD(bytes == static_cast<double>(tensor.data.size()),
-              "{} of layer {} has {} bytes, its shape needs {}", field, layer, tensor.data.size(), bytes);
+  ATTN_INPUT(bytes == static_cast<double>(tensor.data.size()),
+             "{} of layer {} has {} bytes, its shape needs {}", field, layer, tensor.data.size(), bytes);
 }
 
 void check_batch(const StepRecord& r, std::int64_t num_slots) {
-  ATTN_RECORD(r.num_scheduled >= 0 && static_cast<std::size_t>(r.num_scheduled) <= r.seqs.size(),
-              "num_scheduled is {} of {} sequences", r.num_scheduled, r.seqs.size());
+  ATTN_INPUT(r.num_scheduled >= 0 && static_cast<std::size_t>(r.num_scheduled) <= r.seqs.size(),
+             "num_scheduled is {} of {} sequences", r.num_scheduled, r.seqs.size());
   const auto batch = static_cast<std::size_t>(r.num_scheduled);
   check_cu_seqlens(r.cu_seqlens_q, batch, "cu_seqlens_q");
   check_cu_seqlens(r.cu_seqlens_k, batch, "cu_seqlens_k");
   const std::size_t tokens = r.cu_seqlens_q.empty() ? 0 : static_cast<std::size_t>(r.cu_seqlens_q.back());
-  ATTN_RECORD(r.input_ids.size() == tokens && r.positions.size() == tokens,
-              "input_ids has {} and positions {} entries, cu_seqlens_q ends at {}", r.input_ids.size(),
-              r.positions.size(), tokens);
+  ATTN_INPUT(r.input_ids.size() == tokens && r.positions.size() == tokens,
+             "input_ids has {} and positions {} entries, cu_seqlens_q ends at {}", r.input_ids.size(),
+             r.positions.size(), tokens);
   check_ids(r.slot_mapping, -1, num_slots, "slot_mapping");
   int max_q = 0, max_k = 0;
   for (std::size_t b = 0; b < batch; ++b) {
     max_q = std::max(max_q, r.cu_seqlens_q[b + 1] - r.cu_seqlens_q[b]);
     max_k = std::max(max_k, k_len(r, b));
   }
-  ATTN_RECORD(r.max_seqlen_q == max_q && r.max_seqlen_k == max_k,
-              "max_seqlen_q is {} and max_seqlen_k {}, the batch has {} and {}", r.max_seqlen_q,
-              r.max_seqlen_k, max_q, max_k);
+  ATTN_INPUT(r.max_seqlen_q == max_q && r.max_seqlen_k == max_k,
+             "max_seqlen_q is {} and max_seqlen_k {}, the batch has {} and {}", r.max_seqlen_q,
+             r.max_seqlen_k, max_q, max_k);
   const bool decode = r.path >= AttentionPath::decode_paged;
   if (r.context_lens || decode) {
-    ATTN_RECORD(r.context_lens && r.context_lens->size() == batch && tokens == batch,
-                "context_lens does not have one entry for each of {} sequences with one query", batch);
+    ATTN_INPUT(r.context_lens && r.context_lens->size() == batch && tokens == batch,
+               "context_lens does not have one entry for each of {} sequences with one query", batch);
     for (std::size_t b = 0; b < batch; ++b) {
-      ATTN_RECORD((*r.context_lens)[b] == k_len(r, b), "context_lens[{}] is {}, cu_seqlens_k says {}", b,
-                  (*r.context_lens)[b], k_len(r, b));
+      ATTN_INPUT((*r.context_lens)[b] == k_len(r, b), "context_lens[{}] is {}, cu_seqlens_k says {}", b,
+                 (*r.context_lens)[b], k_len(r, b));
     }
   }
 }
 
 void check_tables(const StepRecord& r) {
   const bool reads_cache = r.path != AttentionPath::identity && r.path != AttentionPath::prefill_packed;
-  ATTN_RECORD(r.block_tables || !reads_cache || r.num_scheduled == 0,
-              "the path reads the cache but there are no block_tables");
+  ATTN_INPUT(r.block_tables || !reads_cache || r.num_scheduled == 0,
+             "the path reads the cache but there are no block_tables");
   if (!r.block_tables) return;
-  ATTN_RECORD(r.block_tables->size() == static_cast<std::size_t>(r.num_scheduled),
-              "block_tables has {} rows for {} sequences", r.block_tables->size(), r.num_scheduled);
+  ATTN_INPUT(r.block_tables->size() == static_cast<std::size_t>(r.num_scheduled),
+             "block_tables has {} rows for {} sequences", r.block_tables->size(), r.num_scheduled);
   for (std::size_t b = 0; b < r.block_tables->size(); ++b) {
     const Ints& row = (*r.block_tables)[b];
-    ATTN_RECORD(row.size() == r.block_tables->front().size(), "block_tables rows differ in width");
+    ATTN_INPUT(row.size() == r.block_tables->front().size(), "block_tables rows differ in width");
     check_ids(row, -1, r.config.num_blocks, "block_tables");
     if (!reads_cache) continue;
     const std::int64_t bs = r.config.block_size;
     const auto needed = static_cast<std::size_t>((k_len(r, b) + bs - 1) / bs);
-    ATTN_RECORD(needed <= row.size(), "block_tables row {} has {} blocks, {} keys need {}", b, row.size(),
-                k_len(r, b), needed);
+    ATTN_INPUT(needed <= row.size(), "block_tables row {} has {} blocks, {} keys need {}", b, row.size(),
+               k_len(r, b), needed);
     for (std::size_t i = 0; i < needed; ++i) {
-      ATTN_RECORD(row[i] >= 0, "block_tables[{}][{}] is -1 but is needed for {} keys", b, i, k_len(r, b));
+      ATTN_INPUT(row[i] >= 0, "block_tables[{}][{}] is -1 but is needed for {} keys", b, i, k_len(r, b));
     }
   }
 }
@@ -100,12 +96,12 @@ void check_tables(const StepRecord& r) {
 void check_seqs(const std::vector<SeqState>& seqs, const EngineConfig& config, std::string_view field) {
   for (const SeqState& seq : seqs) {
     check_ids(seq.block_table, 0, config.num_blocks, field);
-    ATTN_RECORD(seq.num_tokens >= 0 && seq.num_prompt_tokens >= 0 && seq.num_cached_tokens >= 0 &&
-                    seq.num_scheduled_tokens >= 0,
-                "{}: sequence {} has a negative count", field, seq.id);
-    ATTN_RECORD(seq.token_ids.size() == static_cast<std::size_t>(seq.num_tokens),
-                "{}: sequence {} has {} token ids for {} tokens", field, seq.id, seq.token_ids.size(),
-                seq.num_tokens);
+    ATTN_INPUT(seq.num_tokens >= 0 && seq.num_prompt_tokens >= 0 && seq.num_cached_tokens >= 0 &&
+                   seq.num_scheduled_tokens >= 0,
+               "{}: sequence {} has a negative count", field, seq.id);
+    ATTN_INPUT(seq.token_ids.size() == static_cast<std::size_t>(seq.num_tokens),
+               "{}: sequence {} has {} token ids for {} tokens", field, seq.id, seq.token_ids.size(),
+               seq.num_tokens);
   }
 }
 
@@ -113,17 +109,17 @@ void check_pool(const StepRecord& r) {
   const EngineConfig& config = r.config;
   config.validate();
   // The plan keeps a number of splits that was asked for, and each takes memory.
-  ATTN_RECORD(config.num_splits <= kMaxSplits, "num_splits is {}, the most is {}", config.num_splits,
-              kMaxSplits);
-  ATTN_RECORD((r.blocks.empty() || r.blocks.size() == static_cast<std::size_t>(config.num_blocks)),
-              "the pool has {} blocks of {} tokens, the configuration says {} blocks", r.blocks.size(),
-              config.block_size, config.num_blocks);
+  ATTN_INPUT(config.num_splits <= kMaxSplits, "num_splits is {}, the most is {}", config.num_splits,
+             kMaxSplits);
+  ATTN_INPUT((r.blocks.empty() || r.blocks.size() == static_cast<std::size_t>(config.num_blocks)),
+             "the pool has {} blocks of {} tokens, the configuration says {} blocks", r.blocks.size(),
+             config.block_size, config.num_blocks);
   for (std::size_t i = 0; i < r.blocks.size(); ++i) {
     const BlockState& block = r.blocks[i];
-    ATTN_RECORD(block.id == static_cast<int>(i) && block.num_filled >= 0 &&
-                    block.num_filled <= config.block_size && block.ref_count >= 0,
-                "blocks[{}] is block {}, filled {} of {}, ref_count {}", i, block.id, block.num_filled,
-                config.block_size, block.ref_count);
+    ATTN_INPUT(block.id == static_cast<int>(i) && block.num_filled >= 0 &&
+                   block.num_filled <= config.block_size && block.ref_count >= 0,
+               "blocks[{}] is block {}, filled {} of {}, ref_count {}", i, block.id, block.num_filled,
+               config.block_size, block.ref_count);
   }
   check_ids(r.free_blocks, 0, config.num_blocks, "free_blocks");
   for (const auto& [hash, block] : r.hash_to_block) check_ids({block}, 0, config.num_blocks, "hash_to_block");
@@ -133,11 +129,11 @@ void check_layers(const StepRecord& r, const ModelShape& model) {
   if (r.layers.empty()) return;
   const std::int64_t n = r.cu_seqlens_q.empty() ? 0 : r.cu_seqlens_q.back();
   const std::int64_t h = model.num_heads, hkv = model.num_kv_heads, d = model.head_dim;
-  ATTN_RECORD(h > 0 && hkv > 0 && h % hkv == 0 && d > 0,
-              "layers of a model with {} heads, {} KV heads, head_dim {}", h, hkv, d);
+  ATTN_INPUT(h > 0 && hkv > 0 && h % hkv == 0 && d > 0,
+             "layers of a model with {} heads, {} KV heads, head_dim {}", h, hkv, d);
   for (const LayerRecord& layer : r.layers) {
     const int l = layer.layer;
-    ATTN_RECORD(l >= 0 && l < model.num_layers, "layer {} of a model with {} layers", l, model.num_layers);
+    ATTN_INPUT(l >= 0 && l < model.num_layers, "layer {} of a model with {} layers", l, model.num_layers);
     check_tensor(layer.q, {n, h, d}, "q", l);
     // The engine stores one K/V row per query; a tensor case may bring more or none.
     const std::int64_t rows = layer.k.shape.empty() ? 0 : layer.k.shape[0];
@@ -147,21 +143,21 @@ void check_layers(const StepRecord& r, const ModelShape& model) {
     }
     const std::int64_t packed = r.path == AttentionPath::prefill_packed && n > 0 ? r.cu_seqlens_k.back() : 0;
     const std::int64_t needed = std::max(packed, static_cast<std::int64_t>(r.slot_mapping.size()));
-    ATTN_RECORD(rows >= needed, "k of layer {} has {} rows, {} are stored or attended to", l, rows, needed);
+    ATTN_INPUT(rows >= needed, "k of layer {} has {} rows, {} are stored or attended to", l, rows, needed);
     check_tensor(layer.o, {n, h, d}, "o", l);
-    ATTN_RECORD(layer.lse.dtype == DType::f32 || layer.lse.shape.empty(), "lse of layer {} is not F32", l);
+    ATTN_INPUT(layer.lse.dtype == DType::f32 || layer.lse.shape.empty(), "lse of layer {} is not F32", l);
     if (!layer.lse.shape.empty()) check_tensor(layer.lse, {h, n}, "lse", l);
     for (const TensorRecord* tensor : {&layer.q, &layer.k, &layer.v, &layer.o}) {
-      ATTN_RECORD(tensor->dtype == model.dtype || tensor->shape.empty(),
-                  "a tensor of layer {} is {}, the model is {}", l, dtype_name(tensor->dtype),
-                  dtype_name(model.dtype));
+      ATTN_INPUT(tensor->dtype == model.dtype || tensor->shape.empty(),
+                 "a tensor of layer {} is {}, the model is {}", l, dtype_name(tensor->dtype),
+                 dtype_name(model.dtype));
     }
     if (layer.k_cache.shape.empty() && layer.v_cache.shape.empty()) continue;
     const Shape cache{r.config.num_blocks, r.config.block_size, hkv, d};
     check_tensor(layer.k_cache, cache, "k_cache", l);
     check_tensor(layer.v_cache, cache, "v_cache", l);
-    ATTN_RECORD(layer.k_cache.dtype == model.dtype && layer.v_cache.dtype == model.dtype,
-                "the cache of layer {} is not {}", l, dtype_name(model.dtype));
+    ATTN_INPUT(layer.k_cache.dtype == model.dtype && layer.v_cache.dtype == model.dtype,
+               "the cache of layer {} is not {}", l, dtype_name(model.dtype));
   }
 }
 

@@ -3,23 +3,18 @@
 #include <set>
 
 #include "core/trace/attention_launch.h"
+#include "core/trace/input_check.h"
 #include "core/trace/names.h"
 #include "core/trace/record_check.h"
 #include "core/trace/state_hash.h"
 #include "core/trace/tensor_case.h"
 #include "core/trace/tensor_values.h"
 #include "core/trace/trace_file.h"
-#include "kernels/common/check.h"
 
 namespace attn::trace {
 namespace {
 
 using Ints = std::vector<std::int32_t>;
-
-#define ATTN_CASE(condition, ...)                                 \
-  do {                                                            \
-    if (!(condition)) throw InputError(fmt::format(__VA_ARGS__)); \
-  } while (0)
 
 AttentionPath choose_path(const TensorCase& tensors, const AttendOptions& options) {
   const bool prefill = options.op == AttendOp::prefill;
@@ -27,16 +22,16 @@ AttentionPath choose_path(const TensorCase& tensors, const AttendOptions& option
                                  : prefill && tensors.k ? "packed"
                                                         : "paged";
   const auto path = from_name<AttentionPath>((prefill ? "prefill_" : "decode_") + short_name);
-  ATTN_CASE(path.has_value(), "--path {} does not exist for {}; choose {}", short_name,
-            prefill ? "prefill" : "decode",
-            prefill ? "packed, paged or gather_flatten" : "paged, gather_masked or gather_padded");
+  ATTN_INPUT(path.has_value(), "--path {} does not exist for {}; choose {}", short_name,
+             prefill ? "prefill" : "decode",
+             prefill ? "packed, paged or gather_flatten" : "paged, gather_masked or gather_padded");
   return *path;
 }
 
 MaskAlignment choose_mask(const std::string& name) {
   if (name.empty()) return MaskAlignment::bottom_right;
   const auto mask = from_name<MaskAlignment>(name);
-  ATTN_CASE(mask.has_value(), "--mask {} does not exist; choose {}", name, all_names<MaskAlignment>());
+  ATTN_INPUT(mask.has_value(), "--mask {} does not exist; choose {}", name, all_names<MaskAlignment>());
   return *mask;
 }
 
@@ -51,8 +46,8 @@ class RecordBuilder {
     r_.step = 1;
     r_.kind = options_.op == AttendOp::prefill ? StepKind::prefill : StepKind::decode;
     r_.config.mask_alignment = choose_mask(options_.mask);
-    ATTN_CASE(options_.level == 1 || options_.level == 2,
-              "--level {} does not exist; choose 1 (naive) or 2 (tiled)", options_.level);
+    ATTN_INPUT(options_.level == 1 || options_.level == 2,
+               "--level {} does not exist; choose 1 (naive) or 2 (tiled)", options_.level);
     r_.config.prefill_level = r_.config.decode_level = options_.level;
     fill_lengths();
     reads_cache(r_.path) ? fill_tables() : check_packed();
@@ -70,28 +65,28 @@ class RecordBuilder {
   void fill_lengths() {
     const auto num_q = static_cast<std::int32_t>(case_.q.shape[0]);
     if (options_.op == AttendOp::prefill) {
-      ATTN_CASE(
+      ATTN_INPUT(
           case_.cu_seqlens_q && case_.cu_seqlens_k,
           "prefill needs 'cu_seqlens_q' and 'cu_seqlens_k'; for one query per sequence use --op decode");
       r_.cu_seqlens_q = *case_.cu_seqlens_q;
       r_.cu_seqlens_k = *case_.cu_seqlens_k;
-      ATTN_CASE(
+      ATTN_INPUT(
           r_.cu_seqlens_q.size() == r_.cu_seqlens_k.size(),
           "cu_seqlens_q has {} entries but cu_seqlens_k has {}; both need one more than there are sequences",
           r_.cu_seqlens_q.size(), r_.cu_seqlens_k.size());
-      ATTN_CASE(r_.cu_seqlens_q.back() == num_q, "cu_seqlens_q ends with {} but q has {} rows",
-                r_.cu_seqlens_q.back(), num_q);
+      ATTN_INPUT(r_.cu_seqlens_q.back() == num_q, "cu_seqlens_q ends with {} but q has {} rows",
+                 r_.cu_seqlens_q.back(), num_q);
     } else {
-      ATTN_CASE(case_.context_lens.has_value(),
-                "decode needs 'context_lens', the number of keys of each sequence");
-      ATTN_CASE(static_cast<std::int32_t>(case_.context_lens->size()) == num_q,
-                "context_lens has {} entries but q has {} rows; decode takes one query per sequence",
-                case_.context_lens->size(), num_q);
+      ATTN_INPUT(case_.context_lens.has_value(),
+                 "decode needs 'context_lens', the number of keys of each sequence");
+      ATTN_INPUT(static_cast<std::int32_t>(case_.context_lens->size()) == num_q,
+                 "context_lens has {} entries but q has {} rows; decode takes one query per sequence",
+                 case_.context_lens->size(), num_q);
       r_.context_lens = case_.context_lens;
       r_.cu_seqlens_q = r_.cu_seqlens_k = {0};
       for (const std::int32_t length : *r_.context_lens) {
         const std::int64_t end = static_cast<std::int64_t>(r_.cu_seqlens_k.back()) + length;
-        ATTN_CASE(end <= INT32_MAX, "context_lens add up to more than {}", INT32_MAX);
+        ATTN_INPUT(end <= INT32_MAX, "context_lens add up to more than {}", INT32_MAX);
         r_.cu_seqlens_k.push_back(static_cast<std::int32_t>(end));
         r_.cu_seqlens_q.push_back(r_.cu_seqlens_q.back() + 1);
       }
@@ -104,35 +99,35 @@ class RecordBuilder {
   }
 
   void check_packed() const {
-    ATTN_CASE(case_.k.has_value(), "path packed needs 'k' and 'v'; with a cache use --path paged");
-    ATTN_CASE(r_.cu_seqlens_k.back() == case_.k->shape[0], "cu_seqlens_k ends with {} but k has {} rows",
-              r_.cu_seqlens_k.back(), case_.k->shape[0]);
+    ATTN_INPUT(case_.k.has_value(), "path packed needs 'k' and 'v'; with a cache use --path paged");
+    ATTN_INPUT(r_.cu_seqlens_k.back() == case_.k->shape[0], "cu_seqlens_k ends with {} but k has {} rows",
+               r_.cu_seqlens_k.back(), case_.k->shape[0]);
   }
 
   /// Every block that a length needs must be named and exist; what lies beyond is never read.
   void fill_tables() {
-    ATTN_CASE(case_.k_cache && case_.block_tables, "path {} needs 'k_cache', 'v_cache' and 'block_tables'",
-              name_of(r_.path));
+    ATTN_INPUT(case_.k_cache && case_.block_tables, "path {} needs 'k_cache', 'v_cache' and 'block_tables'",
+               name_of(r_.path));
     r_.block_tables = case_.block_tables;
     r_.paged = true;
     const std::int64_t num_blocks = case_.k_cache->shape[0], block_size = case_.k_cache->shape[1];
     const std::string_view lengths = r_.context_lens ? "context_lens" : "cu_seqlens_k";
-    ATTN_CASE(r_.block_tables->size() == batch(), "block_tables has {} rows but {} describes {} sequences",
-              r_.block_tables->size(), lengths, batch());
+    ATTN_INPUT(r_.block_tables->size() == batch(), "block_tables has {} rows but {} describes {} sequences",
+               r_.block_tables->size(), lengths, batch());
     for (std::size_t b = 0; b < batch(); ++b) {
       Ints& row = (*r_.block_tables)[b];
       const auto needed = static_cast<std::size_t>((k_len(r_, b) + block_size - 1) / block_size);
-      ATTN_CASE(needed <= row.size(),
-                "sequence {} has {} keys ({}), its block_tables row holds {} blocks of {}", b, k_len(r_, b),
-                lengths, row.size(), block_size);
+      ATTN_INPUT(needed <= row.size(),
+                 "sequence {} has {} keys ({}), its block_tables row holds {} blocks of {}", b, k_len(r_, b),
+                 lengths, row.size(), block_size);
       for (std::size_t i = 0; i < row.size(); ++i) {
         if (i >= needed) {
           row[i] = -1;  // shown as padding, whatever the file has there
           continue;
         }
-        ATTN_CASE(row[i] >= 0 && row[i] < num_blocks,
-                  "block_tables[{}][{}] is {}; {} keys need a block 0 to {} there", b, i, row[i],
-                  k_len(r_, b), num_blocks - 1);
+        ATTN_INPUT(row[i] >= 0 && row[i] < num_blocks,
+                   "block_tables[{}][{}] is {}; {} keys need a block 0 to {} there", b, i, row[i],
+                   k_len(r_, b), num_blocks - 1);
       }
     }
   }

@@ -332,5 +332,74 @@ TEST(TraceCase, HalfPrecisionStaysHalf) {
   EXPECT_EQ(result.weights->dtype, DType::f32);
 }
 
+TEST(TraceCase, FilesInAndOut) {
+  TemporaryFolder folder;
+  const auto device = make_simt_device();
+  const Tensors tensors = prefill_case();
+  TensorMap views;
+  for (const auto& [key, raw] : tensors) views[key] = {raw.dtype, raw.shape, raw.data};
+  write_safetensors(folder / "case.safetensors", views, {{"scale", "0.125"}});
+  const TensorCase loaded = load_tensor_case(folder / "case.safetensors");
+  EXPECT_EQ(loaded.name, "case.safetensors");
+  EXPECT_EQ(loaded.scale, 0.125F);
+  const AttendResult result = attend(*device, loaded, {.path = "paged", .weights = true});
+  write_attend_result(folder / "out.safetensors", result);
+  const SafetensorsFile out(folder / "out.safetensors");
+  ASSERT_EQ(out.tensors().size(), 3U);
+  for (const auto& [name, record] :
+       {std::pair{"o", &result.o}, {"lse", &result.lse}, {"weights", &*result.weights}}) {
+    const TensorView& view = out.at(name);
+    EXPECT_EQ(view.dtype, TensorDType::f32);
+    EXPECT_EQ(view.shape, record->shape);
+    EXPECT_TRUE(std::equal(view.data.begin(), view.data.end(), record->data.begin(), record->data.end()))
+        << name;
+  }
+  EXPECT_THROW(write_attend_result(folder / "no" / "out.safetensors", result), InputError);
+  EXPECT_THROW(load_tensor_case(folder / "missing.safetensors"), InputError);
+  auto bytes = read_file(folder / "case.safetensors");
+  bytes.resize(bytes.size() - 1);
+  write_file(folder / "case.safetensors", bytes);
+  EXPECT_THROW(load_tensor_case(folder / "case.safetensors"), InputError);
+}
+
+TEST(TraceCase, QueriesWithoutAKeyGiveZerosAndMinusInfinity) {
+  const auto device = make_simt_device();
+  Tensors tensors = prefill_case();
+  tensors["cu_seqlens_k"] = ints({0, 1, 1});  // 3 queries on 1 key: two see none; 2 queries on no key at all
+  tensors["k"] = normal({1, 2, 8}, 2);
+  tensors["v"] = normal({1, 2, 8}, 3);
+  for (const char* path : {"packed", "paged", "gather_flatten"}) {
+    for (const int level : {1, 2}) {
+      const auto result =
+          attend(*device, make_case("empty", tensors), {.path = path, .level = level, .weights = true});
+      const auto o = to_floats(result.o), lse = to_floats(result.lse);
+      for (const int row : {0, 1, 3, 4}) {
+        for (int i = 0; i < 32; ++i)
+          EXPECT_EQ(o[static_cast<std::size_t>(row * 32 + i)], 0.0F) << path << row;
+        for (int h = 0; h < 4; ++h)
+          EXPECT_EQ(lse[static_cast<std::size_t>(h * 5 + row)], -INFINITY) << path << row;
+      }
+      EXPECT_TRUE(std::isfinite(lse[2])) << path;
+      EXPECT_EQ(Inspector(*device, result.store).inspect(0, 0)->max_abs_diff_o, 0.0);
+    }
+  }
+}
+
+TEST(TraceCase, DecodeWithoutAnyContextGivesZeros) {
+  const auto device = make_simt_device();
+  Tensors tensors = decode_case();
+  tensors["context_lens"] = ints({0, 0});
+  for (const char* path : {"paged", "gather_masked", "gather_padded"}) {
+    for (const int level : {1, 2}) {
+      const auto result = attend(*device, make_case("none", tensors),
+                                 {.op = AttendOp::decode, .path = path, .level = level, .weights = true});
+      for (const float value : to_floats(result.o)) EXPECT_EQ(value, 0.0F) << path;
+      for (const float value : to_floats(result.lse)) EXPECT_EQ(value, -INFINITY) << path;
+      EXPECT_EQ(result.weights->shape, (std::vector<std::int64_t>{4, 2, 0}));
+      EXPECT_EQ(Inspector(*device, result.store).inspect(0, 0)->max_abs_diff_o, 0.0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attn::trace::test

@@ -46,6 +46,29 @@ void color_widgets(const Theme& theme, ImGuiStyle& style) {
   c[ImGuiCol_TextSelectedBg] = tone(theme[Color::accent], 0.35F);
 }
 
+/// The background is cleared to the panel colour, so only what lies between panels is painted: on a software
+/// renderer, filling every panel would cost more than all the rest. Each panel paints the gap above and left
+/// of itself.
+void draw_gaps(const Ui& ui, const ScreenLayout& layout) {
+  ImDrawList* draw = ImGui::GetBackgroundDrawList();
+  const ImU32 color = rgba(ui[Color::window]);
+  const float gap = layout.gap;
+  const Rect& header = layout[PanelId::header];
+  const Rect& status = layout[PanelId::status];
+  const auto paint = [&](float x0, float y0, float x1, float y1) {
+    draw->AddRectFilled({x0, y0}, {x1, y1}, color);
+  };
+  for (int i = 0; i < kNumPanels; ++i) {
+    const auto id = static_cast<PanelId>(i);
+    const Rect& r = layout[id];
+    if (r.w <= 0.0F || id == PanelId::header || id == PanelId::status) continue;
+    paint(r.x - gap, r.y - gap, r.right(), r.y);
+    paint(r.x - gap, r.y, r.x, r.bottom());
+  }
+  paint(header.right() - gap, header.bottom(), header.right(), status.y);
+  paint(0.0F, status.y - gap, header.right() - gap, status.y);
+}
+
 }  // namespace
 
 std::string apply_style(const ViewState& view) {
@@ -77,7 +100,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
         nullptr, {},        {},   false};
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const ScreenLayout layout = layout_screen(size.x, size.y, ui.scale, view.page);
-  ImGui::GetBackgroundDrawList()->AddRectFilled({0.0F, 0.0F}, size, rgba(ui[Color::window]));
+  draw_gaps(ui, layout);
   draw_header(ui, layout);
   draw_requests(ui, layout[PanelId::requests]);
   draw_packed_strip(ui, layout[PanelId::strip]);

@@ -34,7 +34,8 @@ struct ViewState {
 };
 
 /// Draws into the current ImGui frame (display size from ImGui::GetIO()). Fills marks, appends commands,
-/// handles the keys of keys.h.
+/// handles the keys of keys.h. The target must be cleared to the style's ImGuiCol_WindowBg, on which the
+/// panels stand.
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands);
 

@@ -44,9 +44,9 @@ struct Cutter {
 };
 
 void cut_pool_column(ScreenLayout& out, Cutter column, float scale, bool with_stages) {
-  if (with_stages) out[PanelId::stages] = column.bottom(column.rest.h * 0.31F);
-  out[PanelId::tables] = column.bottom(column.rest.h * (with_stages ? 0.30F : 0.34F));
-  out[PanelId::free_queue] = column.bottom(62.0F * scale);
+  if (with_stages) out[PanelId::stages] = column.bottom(column.rest.h * 0.27F);
+  out[PanelId::tables] = column.bottom(std::max(172.0F * scale, column.rest.h * 0.26F));
+  out[PanelId::free_queue] = column.bottom(58.0F * scale);
   out[PanelId::pool] = column.rest;
 }
 
@@ -62,6 +62,7 @@ ScreenLayout layout_screen(float width, float height, float scale, int page) {
   out.page = ((page % out.pages) + out.pages) % out.pages;
 
   const float gap = std::round(kGap * scale);
+  out.gap = gap;
   Cutter all{{0.0F, 0.0F, std::floor(width), std::floor(height)}, 0.0F};
   out[PanelId::header] = all.top(44.0F * scale);
   out[PanelId::status] = all.bottom(26.0F * scale);

@@ -26,6 +26,7 @@ inline constexpr int kNumPanels = static_cast<int>(PanelId::count_);
 
 struct ScreenLayout {
   std::array<Rect, kNumPanels> rects{};  // w = 0: not on this page
+  float gap = 0.0F;                      // between panels, pixels
   int pages = 1;                         // how many pages the window needs to show everything
   int page = 0;                          // the one laid out, within pages
 

@@ -100,7 +100,7 @@ void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int bl
   for (int offset = 0; offset < block_size; ++offset) {
     const Rect slot = layout.slot(card.block.id, offset, ui.scale);
     if (offset >= card.block.num_filled) {
-      if (slot.w >= 4.0F) dotted(ui, slot, ui[Color::unwritten]);
+      if (slot.w >= 4.0F && !card.free()) dotted(ui, slot, ui[Color::unwritten]);
       continue;
     }
     const bool fresh = card.facts.wrote(offset);

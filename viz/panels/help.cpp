@@ -13,7 +13,7 @@ void draw_help(Ui& ui, const Rect& screen) {
   const float h = std::min(row * static_cast<float>(kNumKeys) + ui.px(52), screen.h - ui.px(16));
   const Rect rect{std::floor(screen.x + (screen.w - w) * 0.5F), std::floor(screen.y + (screen.h - h) * 0.5F),
                   w, h};
-  if (!begin_panel(ui, "help", rect, "Keys", "? or Esc closes")) return;
+  if (!begin_panel(ui, "help", rect, "Keys", "? or Esc closes", PanelLook::overlay)) return;
   outline(ui, rect, ui[Color::stroke], ui.px(1), ui.px(6));
   const float step = std::min(row, ui.body.h / static_cast<float>(kNumKeys));
   const float label_w = ui.px(120);

@@ -184,7 +184,7 @@ void draw_timeline(Ui& ui, const Rect& rect) {
   std::vector<bool> wide;
   for (const StepSummary& step : *ui.frame.history) wide.push_back(step.kind != trace::StepKind::decode);
   Lanes lanes{*ui.frame.history,
-              layout_timeline(wide, ui.frame.index, area.x + label_w, area.w - label_w, ui.px(10), ui.px(28)),
+              layout_timeline(wide, ui.frame.index, area.x + label_w, area.w - label_w, ui.px(10), ui.px(44)),
               {},
               {},
               {}};

@@ -35,7 +35,7 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
   ImGui::PopStyleVar(3);
   enter_window(ui);
   ui.panel = rect;
-  fill(ui, rect, ui[Color::panel], 1.0F, look == PanelLook::card ? ui.px(6) : 0.0F);
+  if (look == PanelLook::overlay) fill(ui, rect, ui[Color::panel], 1.0F, ui.px(6));
   const float pad = ui.px(10);
   ui.body = {rect.x + pad, rect.y + ui.px(6), rect.w - 2.0F * pad, rect.h - ui.px(12)};
   if (!title.empty()) {

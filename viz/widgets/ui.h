@@ -38,7 +38,8 @@ struct Hit {
   bool clicked = false;
 };
 
-enum class PanelLook : unsigned char { card, bar };
+/// Cards and bars stand on the cleared background, which is the panel colour; overlays bring their own.
+enum class PanelLook : unsigned char { card, bar, overlay };
 
 /// Opens the panel's window; false when it has no room (then end_panel must not be called). `caption` is the
 /// quiet line at the right of the title.

@@ -1,0 +1,304 @@
+#include "sample_frame.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "kernels/common/mask.h"
+#include "viz/lookup.h"
+
+namespace attn::viz::sample {
+namespace {
+
+using trace::AttentionPath;
+using trace::EventKind;
+using trace::Stage;
+using trace::StepKind;
+
+constexpr const char* kWords[] = {"First",   " Cit", "izen",   ":",     "\n",       "Before",
+                                  " we",     " pro", "ceed",   " any",  " further", ",",
+                                  " hear",   " me",  " speak", ".",     "All",      " resolved",
+                                  " rather", " to",  " die",   " than", " fam",     "ish"};
+constexpr int kNumWords = static_cast<int>(std::size(kWords));
+
+std::int32_t token_at(int seq, int pos) {
+  // Sequences 0 and 1 begin alike; the rest differ from the start.
+  const std::int64_t voice = seq == 1 && pos < 8 ? 0 : seq;
+  return static_cast<std::int32_t>((pos * 5 + voice * 7 + (pos * voice) % 3) % kNumWords);
+}
+
+trace::SeqState state_of(const Seq& seq, StepKind kind, int tokens) {
+  trace::SeqState out;
+  out.id = seq.id;
+  out.status = seq.scheduled > 0 || seq.cached > 0 ? trace::SeqStatus::running : trace::SeqStatus::waiting;
+  out.num_tokens = tokens;
+  out.num_prompt_tokens = seq.prompt;
+  out.num_cached_tokens = seq.cached;
+  out.num_scheduled_tokens = seq.scheduled;
+  out.block_table = seq.table;
+  for (int i = 0; i < tokens; ++i) out.token_ids.push_back(token_at(seq.id, i));
+  if (kind == StepKind::decode) out.num_cached_tokens = seq.tokens - 1;
+  return out;
+}
+
+void fill_batch(trace::StepRecord& step, const Spec& spec) {
+  step.cu_seqlens_q = {0};
+  step.cu_seqlens_k = {0};
+  std::vector<std::int32_t> lens;
+  for (const Seq& seq : spec.seqs) {
+    step.seqs.push_back(state_of(seq, spec.kind, seq.tokens));
+    step.seqs_after.push_back(state_of(seq, spec.kind, seq.tokens + (seq.scheduled > 0 ? 1 : 0)));
+    if (seq.scheduled == 0) continue;
+    ++step.num_scheduled;
+    const int start = spec.kind == StepKind::decode ? seq.tokens - 1 : seq.cached;
+    const int end = start + seq.scheduled;
+    step.cu_seqlens_q.push_back(step.cu_seqlens_q.back() + seq.scheduled);
+    step.cu_seqlens_k.push_back(step.cu_seqlens_k.back() + end);
+    step.max_seqlen_q = std::max(step.max_seqlen_q, seq.scheduled);
+    step.max_seqlen_k = std::max(step.max_seqlen_k, end);
+    lens.push_back(end);
+    for (int pos = start; pos < end; ++pos) {
+      const auto block = static_cast<std::size_t>(pos / spec.block_size);
+      step.slot_mapping.push_back(
+          block < seq.table.size() ? seq.table[block] * spec.block_size + pos % spec.block_size : -1);
+      step.input_ids.push_back(token_at(seq.id, pos));
+      step.positions.push_back(pos);
+    }
+    const std::int32_t next = token_at(seq.id, seq.tokens);
+    step.sampled.push_back({seq.id, next, kWords[next], false, {{next, 7.5F}}});
+  }
+  if (spec.kind == StepKind::decode) step.context_lens = lens;
+}
+
+void fill_pool(trace::StepRecord& step, const Spec& spec) {
+  for (int id = 0; id < spec.num_blocks; ++id) {
+    trace::BlockState block;
+    block.id = id;
+    step.blocks.push_back(block);
+  }
+  for (const Seq& seq : spec.seqs) {
+    for (std::size_t i = 0; i < seq.table.size(); ++i) {
+      trace::BlockState& block = step.blocks[static_cast<std::size_t>(seq.table[i])];
+      ++block.ref_count;
+      const int from = static_cast<int>(i) * spec.block_size;
+      block.num_filled = std::clamp(seq.tokens - from, 0, spec.block_size);
+      if (block.num_filled == spec.block_size) {
+        block.hash = 0x73f859a04f669e6dULL * static_cast<std::uint64_t>(block.id + 3);
+        block.token_ids.clear();
+        for (int k = from; k < from + spec.block_size; ++k) block.token_ids.push_back(token_at(seq.id, k));
+      }
+    }
+  }
+  for (int id = spec.num_blocks - 1; id >= 0; --id) {
+    trace::BlockState& block = step.blocks[static_cast<std::size_t>(id)];
+    if (block.ref_count > 0) continue;
+    step.free_blocks.push_back(id);
+    if (id % 5 != 1) continue;  // some free blocks are still cached
+    block.hash = 0x0878842417000000ULL + static_cast<std::uint64_t>(id);
+    block.num_filled = spec.block_size;
+    for (int k = 0; k < spec.block_size; ++k) block.token_ids.push_back(token_at(4, k));
+  }
+}
+
+void fill_stages(trace::StepRecord& step, const Spec& spec) {
+  const std::int64_t n = static_cast<std::int64_t>(step.input_ids.size());
+  const std::int64_t heads = spec.heads;
+  step.shapes.push_back({Stage::prepare, -1, "input_ids", "I32", {n}, ""});
+  step.shapes.push_back({Stage::prepare, -1, "slot_mapping", "I32", {n}, ""});
+  for (int layer = 0; layer < spec.layers; ++layer) {
+    step.shapes.push_back({Stage::qkv_rope, layer, "q", "F32", {n, heads, 16}, "after RoPE"});
+    step.shapes.push_back({Stage::store_kvcache, layer, "k", "F32", {n, 2, 16}, ""});
+    step.shapes.push_back({Stage::gather,
+                           layer,
+                           "k_dense",
+                           "F32",
+                           {step.num_scheduled, step.max_seqlen_k, 2, 16},
+                           "zero-padded to max_len"});
+    step.shapes.push_back({Stage::attention, layer, "o", "F32", {n, heads, 16}, ""});
+    LaunchRecord launch;
+    launch.kernel = "rms_norm_kernel<float>";
+    launch.grid = {static_cast<unsigned>(n), 1, 1};
+    launch.block = {128, 1, 1};
+    launch.bytes = 48'128;
+    step.launches.push_back({Stage::qkv_rope, layer, launch});
+    launch.kernel =
+        spec.kind == StepKind::decode ? "decode_l2_tiled_kernel<float>" : "prefill_l2_tiled_kernel<float>";
+    launch.ms = layer == 0 ? 0.042F : NAN;
+    step.launches.push_back({Stage::attention, layer, launch});
+  }
+  step.shapes.push_back(
+      {Stage::lm_head, -1, "logits", "F32", {step.num_scheduled, kNumWords}, "last rows only"});
+  step.shapes.push_back({Stage::sample, -1, "token_ids", "I32", {step.num_scheduled}, ""});
+}
+
+/// An invented score: near keys and the first one draw attention, each head differently.
+float score_of(int head, int row, int key, int own) {
+  const auto distance = static_cast<float>(own - key);
+  const float near = 3.2F * std::exp(-distance * (0.25F + 0.2F * static_cast<float>(head % 4)));
+  const float sink = key == 0 ? 1.6F : 0.0F;
+  return near + sink + 1.3F * std::sin(static_cast<float>(row * 7 + key * 13 + head * 5));
+}
+
+std::shared_ptr<trace::AttentionView> attention_of(const trace::StepRecord& step, const Spec& spec) {
+  auto view = std::make_shared<trace::AttentionView>();
+  view->step = step.step;
+  view->path = step.path;
+  view->kernel = spec.kind == StepKind::decode ? "decode_l2_tiled_kernel<float, StateProbe>"
+                                               : "prefill_l2_tiled_kernel<float, StateProbe>";
+  view->device = "SIMT emulator";
+  view->num_heads = spec.heads;
+  view->num_q = step.cu_seqlens_q.back();
+  view->max_k = step.max_seqlen_k;
+  const std::size_t size = static_cast<std::size_t>(view->num_heads) * view->num_q * view->max_k;
+  view->scores.assign(size, std::numeric_limits<float>::quiet_NaN());
+  view->weights = view->scores;
+  view->lse.assign(static_cast<std::size_t>(view->num_heads) * view->num_q,
+                   -std::numeric_limits<float>::infinity());
+  const MaskAlignment mask =
+      spec.kind == StepKind::decode ? MaskAlignment::none : MaskAlignment::bottom_right;
+  for (int b = 0; b < step.num_scheduled; ++b) {
+    const auto at = static_cast<std::size_t>(b);
+    const int q_len = step.cu_seqlens_q[at + 1] - step.cu_seqlens_q[at];
+    const int k_len = step.cu_seqlens_k[at + 1] - step.cu_seqlens_k[at];
+    const int attended = spec.path == AttentionPath::decode_gather_padded ? step.max_seqlen_k : k_len;
+    view->k_lens.push_back(k_len);
+    view->attended.push_back(attended);
+    for (int h = 0; h < spec.heads; ++h) {
+      for (int i = 0; i < q_len; ++i) {
+        const int visible = visible_keys(mask, i, q_len, attended);
+        const int row = step.cu_seqlens_q[at] + i;
+        const std::size_t base = (static_cast<std::size_t>(h) * view->num_q + row) * view->max_k;
+        double sum = 0.0;
+        for (int k = 0; k < visible; ++k) {
+          view->scores[base + k] = k < k_len ? score_of(h, row, k, k_len - q_len + i) : 0.0F;
+          sum += std::exp(static_cast<double>(view->scores[base + k]));
+        }
+        for (int k = 0; k < visible; ++k)
+          view->weights[base + k] =
+              static_cast<float>(std::exp(static_cast<double>(view->scores[base + k])) / sum);
+        if (visible > 0)
+          view->lse[static_cast<std::size_t>(h) * view->num_q + row] = static_cast<float>(std::log(sum));
+      }
+    }
+  }
+  view->max_abs_diff_o = 0.0;
+  view->max_abs_o = 1.93;
+  return view;
+}
+
+std::shared_ptr<std::vector<StepSummary>> history_of(const Spec& spec) {
+  auto history = std::make_shared<std::vector<StepSummary>>();
+  for (int i = 0; i < spec.num_steps; ++i) {
+    StepSummary step;
+    step.step = i + 1;
+    step.kind = i == spec.index ? spec.kind : i < 2 || i == 7 ? StepKind::prefill : StepKind::decode;
+    for (const Seq& seq : spec.seqs) {
+      const bool prefill_turn = step.kind == StepKind::prefill && (seq.id == 0) == (i == 0);
+      if (step.kind == StepKind::decode || prefill_turn)
+        step.scheduled.push_back(seq.id);
+      else if (i < 2 && seq.id != 0)
+        step.waiting.push_back(seq.id);
+    }
+    step.num_tokens = step.kind == StepKind::prefill ? 8 : static_cast<int>(step.scheduled.size());
+    step.blocks_used = std::min(spec.num_blocks, 3 + i / 2);
+    step.blocks_cached_free = i > 6 ? 2 : 0;
+    step.events = {EventKind::allocate};
+    if (i == 1) step.events = {EventKind::prefix_hit, EventKind::share};
+    if (i == 5) step.events = {EventKind::preempt};
+    if (i == 5 && spec.seqs.size() > 1) step.preempted.push_back(spec.seqs[1].id);
+    if (i + 1 == spec.num_steps) step.finished = step.scheduled;
+    history->push_back(step);
+  }
+  return history;
+}
+
+Sample finish(const Spec& spec, Sample sample) {
+  sample.manifest = std::make_shared<trace::Manifest>();
+  sample.manifest->scenario_name = "same-beginning";
+  sample.manifest->model = {
+      "shakespeare-1m", "LlamaForCausalLM", spec.layers, spec.heads, 2, 16, 128, 1024, DType::f32, 0.25F};
+  sample.manifest->device = "SIMT emulator";
+  sample.manifest->request_labels = {"A", "B", "C"};
+  sample.frame.manifest = sample.manifest.get();
+  sample.frame.step = sample.step;
+  sample.frame.attention = sample.attention;
+  sample.frame.live = spec.live;
+  sample.frame.engine_has_work = spec.live;
+  sample.frame.device = "SIMT emulator, 2 threads";
+  for (const char* word : kWords) sample.frame.token_texts.emplace_back(word);
+  return sample;
+}
+
+}  // namespace
+
+Sample make(const Spec& spec) {
+  Sample sample;
+  sample.step = std::make_shared<trace::StepRecord>();
+  trace::StepRecord& step = *sample.step;
+  step.step = spec.index + 1;
+  step.kind = spec.kind;
+  step.path = spec.path;
+  step.paged = reads_cache(step);
+  step.config.block_size = spec.block_size;
+  step.config.num_blocks = spec.num_blocks;
+  fill_batch(step, spec);
+  fill_pool(step, spec);
+  fill_stages(step, spec);
+  sample.attention = attention_of(step, spec);
+  sample.frame.index = spec.index;
+  sample.frame.num_steps = spec.num_steps;
+  sample.frame.history = history_of(spec);
+  return finish(spec, std::move(sample));
+}
+
+Sample prefill() {
+  return make(
+      {.path = AttentionPath::prefill_gather_flatten,
+       .seqs = {{1, 12, 12, 8, 4, {5, 2, 11}}, {2, 7, 7, 0, 7, {0, 8}}, {0, 10, 11, 10, 0, {5, 2, 9}}}});
+}
+
+Sample padded_decode() {
+  return make({.kind = StepKind::decode,
+               .path = AttentionPath::decode_gather_padded,
+               .seqs = {{0, 10, 18, 17, 1, {5, 2, 9, 3, 14}},
+                        {1, 12, 14, 13, 1, {5, 2, 11, 7}},
+                        {2, 7, 9, 8, 1, {0, 8, 4}}},
+               .index = 8,
+               .num_steps = 14});
+}
+
+Sample many(int count, int tokens, int block_size, StepKind kind, int first_id) {
+  Spec spec;
+  spec.kind = kind;
+  spec.path = kind == StepKind::decode ? AttentionPath::decode_gather_padded : AttentionPath::prefill_packed;
+  spec.block_size = block_size;
+  spec.heads = 1;
+  const int blocks_each = (tokens + block_size - 1) / block_size;
+  spec.num_blocks = count * blocks_each;
+  spec.num_steps = 400;
+  spec.index = 200;
+  for (int s = 0; s < count; ++s) {
+    Seq seq{first_id + s,
+            tokens,
+            tokens,
+            kind == StepKind::decode ? tokens - 1 : 0,
+            kind == StepKind::decode ? 1 : tokens,
+            {}};
+    seq.table.resize(static_cast<std::size_t>(blocks_each));
+    std::iota(seq.table.begin(), seq.table.end(), s * blocks_each);
+    spec.seqs.push_back(std::move(seq));
+  }
+  return make(spec);
+}
+
+Sample empty() {
+  Spec spec;
+  Sample sample = finish(spec, {});
+  sample.frame.index = 0;
+  sample.frame.num_steps = 0;
+  return sample;
+}
+
+}  // namespace attn::viz::sample

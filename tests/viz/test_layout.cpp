@@ -1,0 +1,177 @@
+// Layouts are pure geometry: panels inside the window and apart from each other at every size, cards and
+// cells inside their panels.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "viz/layout/bar_layout.h"
+#include "viz/layout/grid_layout.h"
+#include "viz/layout/pool_layout.h"
+#include "viz/layout/screen_layout.h"
+#include "viz/layout/strip_layout.h"
+#include "viz/layout/timeline_layout.h"
+
+namespace attn::viz {
+namespace {
+
+bool overlap(const Rect& a, const Rect& b) {
+  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+bool inside(const Rect& outer, const Rect& inner) {
+  return inner.x >= outer.x - 0.01F && inner.y >= outer.y - 0.01F && inner.right() <= outer.right() + 0.01F &&
+         inner.bottom() <= outer.bottom() + 0.01F;
+}
+
+TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
+  for (float w : {640.0F, 800.0F, 1024.0F, 1280.0F, 1360.0F, 1600.0F, 1920.0F, 2560.0F, 3840.0F}) {
+    for (float h : {480.0F, 640.0F, 768.0F, 900.0F, 1080.0F, 1440.0F, 2160.0F}) {
+      for (float scale : {0.75F, 1.0F, 1.35F, 2.0F, 2.5F}) {
+        const int pages = layout_screen(w, h, scale).pages;
+        for (int page = 0; page < pages; ++page) {
+          const ScreenLayout layout = layout_screen(w, h, scale, page);
+          for (int i = 0; i < kNumPanels; ++i) {
+            const Rect& a = layout.rects[static_cast<std::size_t>(i)];
+            if (a.w <= 0.0F) continue;
+            ASSERT_TRUE(inside({0, 0, w, h}, a)) << w << "x" << h << " at " << scale << ", panel " << i;
+            for (int j = i + 1; j < kNumPanels; ++j) {
+              const Rect& b = layout.rects[static_cast<std::size_t>(j)];
+              ASSERT_FALSE(b.w > 0.0F && overlap(a, b))
+                  << w << "x" << h << " at " << scale << ": " << i << ", " << j;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ScreenLayout, EveryPanelIsOnSomePage) {
+  for (const auto& [w, h] : {std::pair{1600.0F, 900.0F}, {1024.0F, 640.0F}, {640.0F, 480.0F}}) {
+    std::array<bool, kNumPanels> seen{};
+    const int pages = layout_screen(w, h, 1.0F).pages;
+    for (int page = 0; page < pages; ++page) {
+      const ScreenLayout layout = layout_screen(w, h, 1.0F, page);
+      for (int i = 0; i < kNumPanels; ++i) {
+        const Rect& rect = layout.rects[static_cast<std::size_t>(i)];
+        if (rect.w >= 100.0F && rect.h >= 24.0F) seen[static_cast<std::size_t>(i)] = true;
+      }
+    }
+    for (int i = 0; i < kNumPanels; ++i)
+      EXPECT_TRUE(seen[static_cast<std::size_t>(i)]) << w << ": panel " << i;
+  }
+}
+
+TEST(ScreenLayout, ScaleIsTheSameDrawingInLargerPixels) {
+  const ScreenLayout one = layout_screen(1600, 900, 1.0F);
+  const ScreenLayout two = layout_screen(3200, 1800, 2.0F);
+  for (int i = 0; i < kNumPanels; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    EXPECT_NEAR(two.rects[at].x, 2.0F * one.rects[at].x, 3.0F);
+    EXPECT_NEAR(two.rects[at].h, 2.0F * one.rects[at].h, 3.0F);
+  }
+}
+
+TEST(ScreenLayout, PagesWrapBothWays) {
+  EXPECT_EQ(layout_screen(1024, 640, 1.0F, 2).page, 0);
+  EXPECT_EQ(layout_screen(1024, 640, 1.0F, -1).page, 1);
+  EXPECT_EQ(layout_screen(1600, 900, 1.0F, 7).page, 0);
+}
+
+TEST(StripLayout, QueriesAreRightAlignedUnderTheirKeys) {
+  const StripLayout strip = layout_strip({0, 2, 6}, {0, 10, 14}, 100.0F, 500.0F, 8.0F);
+  ASSERT_EQ(strip.segments.size(), 2U);
+  const StripSegment& first = strip.segments[0];
+  EXPECT_FLOAT_EQ(first.q_x1, first.k_x1);
+  EXPECT_EQ(first.cached(), 8);
+  EXPECT_NEAR(first.q_x1 - first.q_x0, 2.0F * strip.px_per_token, 1e-3F);
+  EXPECT_FLOAT_EQ(first.k_x0, 100.0F);
+  EXPECT_NEAR(strip.segments[1].k_x1, 600.0F, 1e-2F);
+  EXPECT_NEAR(strip.segments[1].k_x0 - first.k_x1, 8.0F, 1e-3F);
+  EXPECT_FLOAT_EQ(strip.segments[1].q_x0, strip.segments[1].k_x0);  // nothing cached
+}
+
+TEST(StripLayout, NothingToDraw) {
+  EXPECT_TRUE(layout_strip({}, {}, 0, 100, 8).segments.empty());
+  EXPECT_TRUE(layout_strip({0}, {0}, 0, 100, 8).segments.empty());
+  EXPECT_TRUE(layout_strip({0, 0}, {0, 0}, 0, 100, 8).segments.empty());
+}
+
+TEST(GridLayout, CellsFillTheBoxButNeverLeaveIt) {
+  const Rect box{10, 20, 300, 200};
+  for (const auto& [rows, cols] :
+       {std::pair{1, 1}, {4, 12}, {12, 4}, {64, 64}, {65, 64}, {1, 4096}, {4096, 4096}}) {
+    const GridLayout grid = layout_grid(box, rows, cols, 40.0F);
+    ASSERT_TRUE(inside(box, grid.area())) << rows << " x " << cols;
+    ASSERT_LE(grid.cells_x, 64);
+    ASSERT_LE(grid.cells_y, 64);
+    ASSERT_GE(grid.cells_x * grid.col_step, cols);
+    ASSERT_GE(grid.cells_y * grid.row_step, rows);
+    EXPECT_EQ(grid.grouped(), rows > 64 || cols > 64);
+  }
+  EXPECT_EQ(layout_grid(box, 0, 3, 40.0F).cells_x, 0);
+}
+
+TEST(PoolLayout, CardsAndSlotsStayInside) {
+  const Rect area{5, 7, 440, 220};
+  for (int blocks : {1, 6, 16, 64, 300, 2000}) {
+    for (int block_size : {1, 4, 16, 64, 256}) {
+      const PoolLayout pool = layout_pool(area, blocks, block_size, 1.0F);
+      ASSERT_GT(pool.shown, 0);
+      for (int i = 0; i < pool.shown; ++i) {
+        ASSERT_TRUE(inside(area, pool.card(i))) << blocks << " of " << block_size << ", card " << i;
+        if (pool.detail != CardDetail::slots) continue;
+        for (int s = 0; s < block_size; ++s) ASSERT_TRUE(inside(pool.card(i), pool.slot(i, s, 1.0F)));
+      }
+    }
+  }
+  EXPECT_EQ(layout_pool(area, 16, 4, 1.0F).detail, CardDetail::slots);
+  EXPECT_EQ(layout_pool(area, 16, 4, 1.0F).shown, 16);
+  EXPECT_EQ(layout_pool(area, 0, 4, 1.0F).shown, 0);
+}
+
+TEST(BarLayout, BarsFollowKeysAndBlocks) {
+  const std::vector<int> blocks = {7, 7, 7, 7, 2, 2, -1, -1, -1};
+  const BarLayout bars = layout_bars(blocks, 50, 400, 4, 46, 6);
+  ASSERT_EQ(bars.num_bars(), 9);
+  ASSERT_EQ(bars.groups.size(), 3U);
+  EXPECT_EQ(bars.groups[1].block, 2);
+  EXPECT_EQ(bars.groups[2].block, -1);
+  EXPECT_EQ(bars.keys_per_bar, 1);
+  const Rect plot{50, 0, 400, 100};
+  for (int i = 1; i < bars.num_bars(); ++i)
+    EXPECT_GE(bars.column(i, plot).x, bars.column(i - 1, plot).right());
+  EXPECT_LE(bars.column(8, plot).right(), plot.right() + 0.5F);
+}
+
+TEST(BarLayout, ManyKeysShareBarsWithinTheirBlock) {
+  std::vector<int> blocks(4096);
+  for (int k = 0; k < 4096; ++k) blocks[static_cast<std::size_t>(k)] = k / 16;
+  const BarLayout bars = layout_bars(blocks, 0, 500, 4, 46, 3);
+  EXPECT_GT(bars.keys_per_bar, 1);
+  int keys = 0;
+  for (int i = 0; i < bars.num_bars(); ++i) {
+    keys += bars.end_key(i) - bars.first_key(i);
+    EXPECT_EQ(blocks[static_cast<std::size_t>(bars.first_key(i))],
+              blocks[static_cast<std::size_t>(bars.end_key(i) - 1)]);
+  }
+  EXPECT_EQ(keys, 4096);
+  EXPECT_LE(bars.column(bars.num_bars() - 1, {0, 0, 500, 10}).right(), 501.0F);
+}
+
+TEST(TimelineLayout, PrefillIsWideAndTheCursorIsAlwaysShown) {
+  std::vector<bool> wide(1000, false);
+  wide[0] = wide[500] = true;
+  for (int cursor : {0, 3, 500, 999}) {
+    const TimelineLayout line = layout_timeline(wide, cursor, 40, 600, 10, 40);
+    ASSERT_LE(line.first, cursor);
+    ASSERT_GT(line.end, cursor);
+    EXPECT_LE(line.x.back(), 640.01F);
+    EXPECT_EQ(line.at((line.left(cursor) + line.right(cursor)) * 0.5F), cursor);
+  }
+  const TimelineLayout few = layout_timeline({true, false}, 0, 0, 600, 10, 40);
+  EXPECT_FLOAT_EQ(few.right(0) - few.left(0), 3.0F * (few.right(1) - few.left(1)));
+  EXPECT_EQ(layout_timeline({}, 0, 0, 600, 10, 40).at(5), -1);
+}
+
+}  // namespace
+}  // namespace attn::viz

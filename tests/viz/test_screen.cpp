@@ -1,0 +1,259 @@
+// The whole screen without a window: what a frame shows, where its marks lie, and what clicks and keys ask
+// for.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headless.h"
+#include "sample_frame.h"
+#include "viz/keys.h"
+#include "viz/layout/screen_layout.h"
+#include "viz/panels/mass_bars.h"
+
+namespace attn::viz {
+namespace {
+
+using sample::Sample;
+
+std::string value_of(const Headless& screen, const std::string& name) {
+  const auto mark = screen.marks.get(name);
+  return mark ? mark->value : "(no mark " + name + ")";
+}
+
+const Command* only(const Commands& commands, Command::Kind kind) {
+  const Command* found = nullptr;
+  for (const Command& command : commands) {
+    if (command.kind != kind) continue;
+    EXPECT_EQ(found, nullptr) << "twice";
+    found = &command;
+  }
+  return found;
+}
+
+TEST(Screen, PrefillShowsEveryPanelWithItsNumbers) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.selection.seq = 1;
+  screen.draw(s.frame);
+  EXPECT_EQ(value_of(screen, "mask/allowed"), "42 of 48 allowed  \xC2\xB7  cached_len 8");
+  EXPECT_NE(value_of(screen, "pool/block/5").find("ref_count 2"), std::string::npos);
+  EXPECT_NE(value_of(screen, "pool/block/11").find("4 slots written"), std::string::npos);
+  EXPECT_EQ(value_of(screen, "strip/row/6"), "row 6 \xE2\x86\x92 sequence C, position 2");
+  EXPECT_EQ(value_of(screen, "strip/cu_seqlens_k/2"), "cu_seqlens_k[2] = 19");
+  EXPECT_EQ(value_of(screen, "tables/slot"), "slot 47");  // position 11: table[2] * 4 + 3 = 11 * 4 + 3
+  EXPECT_EQ(value_of(screen, "weights/row_sum/0"), "row 0 sums to 1.000000");
+  EXPECT_NE(value_of(screen, "weights/cell/0,9").find("masked"), std::string::npos);
+  EXPECT_NE(value_of(screen, "weights/cell/0,8").find("weight"), std::string::npos);
+  EXPECT_NE(value_of(screen, "mask/cell/1,9").find("own key"), std::string::npos);
+  EXPECT_NE(value_of(screen, "stages/stage/prepare").find("prepare"), std::string::npos);
+  for (const char* name : {"header/kind", "header/path", "free/0", "timeline/step/1", "timeline/rail",
+                           "status/check", "requests/token/1/12"}) {
+    EXPECT_TRUE(screen.marks.get(name).has_value()) << name;
+  }
+}
+
+TEST(Screen, CellMarksNameBufferAndKernel) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.selection.seq = 2;  // packed rows 4 .. 10
+  screen.selection.head = 3;
+  screen.draw(s.frame);
+  const auto mark = screen.marks.get("weights/cell/2,1");
+  ASSERT_TRUE(mark.has_value());
+  EXPECT_EQ(mark->source, "weights[3, 6, 1] F32, prefill_l2_tiled_kernel<float, StateProbe>");
+  EXPECT_NE(mark->value.find(fmt::format("{:.6f}", s.attention->weight(3, 6, 1))), std::string::npos);
+}
+
+TEST(Screen, PaddedDecodeShowsMeasuredAndPredictedTheft) {
+  const Sample s = sample::padded_decode();
+  Headless screen(1600, 900);
+  screen.selection.seq = 2;
+  screen.draw(s.frame);
+  EXPECT_EQ(value_of(screen, "weights/pads"), "9 zero pads after context_len 9");
+  EXPECT_NE(value_of(screen, "weights/key/12").find("zero pad"), std::string::npos);
+  EXPECT_EQ(value_of(screen, "weights/block/2"), "logical block 2 of C is physical block 4");
+  const Mass c = measure_mass(*s.attention, 0, 2, 9, 18);
+  EXPECT_GT(c.stolen, 0.01);
+  EXPECT_NEAR(c.stolen, c.predicted, 1e-6);
+  EXPECT_NEAR(c.real + c.stolen, 1.0, 1e-6);
+  EXPECT_NE(value_of(screen, "weights/mass/2").find(fmt::format("{:.6f}", c.stolen)), std::string::npos);
+  const Mass a = measure_mass(*s.attention, 0, 0, 18, 18);
+  EXPECT_EQ(a.pads, 0);
+  EXPECT_EQ(a.stolen, 0.0);
+}
+
+TEST(Screen, MarksLieInsideTheirPanelAtEverySize) {
+  const Sample samples[] = {sample::prefill(), sample::padded_decode()};
+  for (const auto& [w, h, scale] : {std::tuple{640.0F, 480.0F, 1.0F},
+                                    {1024.0F, 640.0F, 1.0F},
+                                    {1280.0F, 720.0F, 1.0F},
+                                    {1600.0F, 900.0F, 1.0F},
+                                    {1920.0F, 1080.0F, 1.35F},
+                                    {2560.0F, 1440.0F, 1.0F},
+                                    {3840.0F, 2160.0F, 2.5F},
+                                    {1600.0F, 900.0F, 0.75F}}) {
+    Headless screen(w, h, scale);
+    for (const Sample& s : samples) {
+      const int pages = layout_screen(w, h, scale).pages;
+      for (screen.view.page = 0; screen.view.page < pages; ++screen.view.page) {
+        screen.draw(s.frame);
+        for (const Mark& mark : screen.marks.all()) {
+          const Mark* panel = screen.marks.find(mark.name.substr(0, mark.name.find('/')) == "free"
+                                                    ? "free_queue"
+                                                    : mark.name.substr(0, mark.name.find('/')));
+          ASSERT_NE(panel, nullptr) << mark.name;
+          ASSERT_GE(mark.rect.x, panel->rect.x - 0.5F) << mark.name << " at " << w << "x" << h;
+          ASSERT_GE(mark.rect.y, panel->rect.y - 0.5F) << mark.name << " at " << w << "x" << h;
+          ASSERT_LE(mark.rect.right(), panel->rect.right() + 0.5F) << mark.name << " at " << w << "x" << h;
+          ASSERT_LE(mark.rect.bottom(), panel->rect.bottom() + 0.5F) << mark.name << " at " << w << "x" << h;
+          ASSERT_GE(mark.rect.x, 0.0F);
+          ASSERT_LE(mark.rect.right(), w);
+          ASSERT_LE(mark.rect.bottom(), h);
+        }
+      }
+    }
+  }
+}
+
+TEST(Screen, ClicksBecomeSelections) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.selection.seq = 1;
+  screen.click(s.frame, "requests/seq/2");
+  ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
+  EXPECT_EQ(screen.commands[0].selection.seq, 2);
+
+  screen.click(s.frame, "pool/block/9");
+  ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
+  EXPECT_EQ(screen.commands[0].selection.block, 9);
+
+  screen.click(s.frame, "weights/cell/2,5");
+  ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
+  EXPECT_EQ(screen.commands[0].selection.q_row, 2);
+  EXPECT_EQ(screen.commands[0].selection.k_col, 5);
+  EXPECT_EQ(screen.commands[0].selection.seq, 1);
+
+  screen.click(s.frame, "mask/cell/3,1");
+  ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
+  EXPECT_EQ(screen.commands[0].selection.q_row, 3);
+  EXPECT_EQ(screen.commands[0].selection.k_col, 1);
+
+  screen.click(s.frame, "header/head/next");
+  ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
+  EXPECT_EQ(screen.commands[0].selection.head, 1);
+
+  screen.click(s.frame, "stages/stage/prepare");
+  ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
+  EXPECT_EQ(screen.commands[0].selection.stage, trace::Stage::prepare);
+}
+
+TEST(Screen, TransportAndTimeline) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  for (const auto& [name, kind] : {std::pair{"timeline/first", Command::Kind::first},
+                                   {"timeline/back", Command::Kind::step_back},
+                                   {"timeline/play", Command::Kind::toggle_play},
+                                   {"timeline/forward", Command::Kind::step_forward},
+                                   {"timeline/last", Command::Kind::last}}) {
+    screen.click(s.frame, name);
+    ASSERT_EQ(screen.commands.size(), 1U) << name;
+    EXPECT_EQ(screen.commands[0].kind, kind) << name;
+  }
+  screen.click(s.frame, "timeline/step/4");
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::seek);
+  EXPECT_EQ(screen.commands[0].a, 4);
+  screen.click(s.frame, "timeline/rail");
+  ASSERT_FALSE(screen.commands.empty());
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::seek);
+  EXPECT_NEAR(screen.commands[0].a, 6, 1);  // the middle of 12
+}
+
+TEST(Screen, TransportIsOffWhereThereIsNothingToDo) {
+  Sample s = sample::prefill();
+  s.frame.index = 0;
+  s.frame.engine_has_work = false;
+  Headless screen(1600, 900);
+  screen.click(s.frame, "timeline/back");
+  EXPECT_TRUE(screen.commands.empty());
+  s.frame.index = s.frame.num_steps - 1;
+  screen.click(s.frame, "timeline/forward");
+  EXPECT_TRUE(screen.commands.empty());
+  s.frame.engine_has_work = true;  // at the end of a live recording, forward runs the engine
+  screen.click(s.frame, "timeline/forward");
+  ASSERT_EQ(screen.commands.size(), 1U);
+}
+
+TEST(Screen, AddPromptSendsTextAndLimits) {
+  Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.click(s.frame, "requests/add");
+  EXPECT_TRUE(screen.commands.empty());  // nothing typed
+  screen.view.prompt = "To be";
+  screen.view.max_tokens = 7;
+  screen.view.temperature = 0.5F;
+  screen.click(s.frame, "requests/add");
+  const Command* add = only(screen.commands, Command::Kind::add_prompt);
+  ASSERT_NE(add, nullptr);
+  EXPECT_EQ(add->text, "To be");
+  EXPECT_EQ(add->a, 7);
+  EXPECT_FLOAT_EQ(add->x, 0.5F);
+  EXPECT_TRUE(screen.view.prompt.empty());
+
+  s.frame.live = false;
+  screen.view.prompt = "To be";
+  screen.click(s.frame, "requests/add");
+  EXPECT_TRUE(screen.commands.empty());
+  EXPECT_NE(value_of(screen, "requests/add").find("recording"), std::string::npos);
+}
+
+TEST(Screen, KeysAreOffWhileTyping) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.click(s.frame, "requests/prompt");
+  screen.type(s.frame, "5?");
+  screen.type(s.frame, "x");
+  screen.press(s.frame, ImGuiKey_LeftArrow);
+  EXPECT_TRUE(screen.commands.empty());
+  EXPECT_FALSE(screen.view.show_help);
+  EXPECT_EQ(screen.view.prompt, "5?x");
+}
+
+TEST(Screen, HoverLightsUpTheSameBlockElsewhere) {
+  const Sample s = sample::padded_decode();
+  Headless screen(1600, 900);
+  screen.selection.seq = 2;
+  screen.hover(s.frame, "weights/key/8");
+  EXPECT_EQ(screen.view.hover.block, 4);
+  EXPECT_EQ(screen.view.hover.seq, 2);
+  EXPECT_EQ(screen.view.hover.k_col, 8);
+  EXPECT_EQ(value_of(screen, "tables/slot"), "slot 16");
+}
+
+TEST(Screen, HelpListsEveryKey) {
+  const Sample s = sample::prefill();
+  Headless screen(1024, 640);
+  screen.type(s.frame, "?");
+  EXPECT_TRUE(screen.view.show_help);
+  screen.draw(s.frame);
+  for (const KeyBinding& key : key_table())
+    EXPECT_TRUE(screen.marks.get("help/" + std::string(key.label)).has_value()) << key.label;
+  screen.press(s.frame, ImGuiKey_Escape);
+  EXPECT_FALSE(screen.view.show_help);
+}
+
+TEST(Describe, TellsTheStepInText) {
+  const Sample s = sample::padded_decode();
+  Selection selection;
+  selection.seq = 2;
+  const std::string text = describe_screen(s.frame, selection);
+  for (const char* part : {"decode_gather_padded", "cu_seqlens_k [0, 18, 32, 41]", "context_lens [18, 14, 9]",
+                           "zero pads", "Shared blocks: 2 (x2), 5 (x2)", "Sequence C"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_NE(describe_screen(sample::empty().frame, {}).find("No step"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attn::viz

@@ -11,6 +11,7 @@
 #include "core/trace/inspector.h"
 #include "core/trace/pool_history.h"
 #include "core/trace/record_check.h"
+#include "core/trace/record_fields.h"
 #include "core/trace/stolen_mass.h"
 #include "core/trace/tensor_values.h"
 #include "kernels/common/check.h"
@@ -273,6 +274,41 @@ TEST(TraceInspector, AWrongRecordedOutputShows) {
   auto changed = std::make_shared<Recording>(small_manifest());
   changed->append(std::make_shared<StepRecord>(wrong));
   EXPECT_NEAR(Inspector(*device, changed).inspect(0, 0)->max_abs_diff_o, 0.5, 1e-6);
+}
+
+/// A forged step that passes the check may show nonsense, but nothing is read or written out of bounds: the
+/// emulator's guard zones would throw DeviceError.
+TEST(TraceInspector, ForgedStepsThatPassTheCheckStayInBounds) {
+  const auto device = make_simt_device();
+  const Manifest manifest = small_manifest();
+  std::mt19937 random(46);
+  int inspected = 0;
+  for (int i = 0; i < 1500; ++i) {
+    ByteWriter encoded;
+    encoded(RandomSteps(static_cast<std::uint32_t>(i)).next());
+    auto payload = encoded.bytes();
+    for (int flips = 0; flips < 2; ++flips)
+      payload[random() % 1200] ^= static_cast<std::byte>(1U << random() % 8);
+    auto step = std::make_shared<StepRecord>();
+    try {
+      ByteReader reader(payload);
+      reader(*step);
+      reader.expect_end();
+      check_record(*step, manifest.model);
+    } catch (const InputError&) {
+      continue;
+    }
+    if (step->config.num_splits > 64) continue;  // legal and slow
+    auto recording = std::make_shared<Recording>(manifest);
+    recording->append(step);
+    try {
+      Inspector(*device, recording).inspect(0, 0);
+      describe_trace(*recording);
+      ++inspected;
+    } catch (const InputError&) {
+    }
+  }
+  EXPECT_GT(inspected, 200);
 }
 
 TEST(TraceInspector, ViewsAreKeptForAWhile) {

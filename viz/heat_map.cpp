@@ -26,7 +26,7 @@ float fold_row(const HeatMap& map, int row, float* cells, float& max) {
 }  // namespace
 
 HeatMap make_heat_map(std::shared_ptr<const trace::AttentionView> view, int head, int row0, int rows,
-                      int cols) {
+                      int cols, int limit) {
   HeatMap map;
   map.view = std::move(view);
   map.head = head;
@@ -38,8 +38,8 @@ HeatMap make_heat_map(std::shared_ptr<const trace::AttentionView> view, int head
                     row0 + rows <= v->num_q && cols <= v->max_k &&
                     v->weights.size() >= static_cast<std::size_t>(v->num_heads) * v->num_q * v->max_k;
   if (!fits) return map;
-  map.row_step = (rows + kMaxHeatCells - 1) / kMaxHeatCells;
-  map.col_step = (cols + kMaxHeatCells - 1) / kMaxHeatCells;
+  map.row_step = (rows + limit - 1) / limit;
+  map.col_step = (cols + limit - 1) / limit;
   map.cell_rows = (rows + map.row_step - 1) / map.row_step;
   map.cell_cols = (cols + map.col_step - 1) / map.col_step;
   map.cells.assign(static_cast<std::size_t>(map.cell_rows) * map.cell_cols,

@@ -33,8 +33,8 @@ struct HeatMap {
   float cell(int row, int col) const { return cells[static_cast<std::size_t>(row) * cell_cols + col]; }
 };
 
-/// Clamps what lies outside the view's arrays; an empty view gives no cells.
+/// At most `limit` cells per side. What lies outside the view's arrays, or an empty view, gives no cells.
 HeatMap make_heat_map(std::shared_ptr<const trace::AttentionView> view, int head, int row0, int rows,
-                      int cols);
+                      int cols, int limit = kMaxHeatCells);
 
 }  // namespace attn::viz

@@ -31,6 +31,7 @@ struct ViewState {
   Hover hover;                         // of the last frame: what panels light up
   Hover next_hover;                    // being filled in this frame
   HeatMap heat;                        // weights prepared for drawing, kept while nothing changes
+  std::vector<HeatMap> head_maps;      // the same for the miniatures of all heads
 };
 
 /// Draws into the current ImGui frame (display size from ImGui::GetIO()). Fills marks, appends commands,

@@ -274,7 +274,7 @@ Sample many(int count, int tokens, int block_size, StepKind kind, int first_id) 
   spec.kind = kind;
   spec.path = kind == StepKind::decode ? AttentionPath::decode_gather_padded : AttentionPath::prefill_packed;
   spec.block_size = block_size;
-  spec.heads = 1;
+  spec.heads = tokens > 1000 ? 1 : 4;
   const int blocks_each = (tokens + block_size - 1) / block_size;
   spec.num_blocks = count * blocks_each;
   spec.num_steps = 400;

@@ -36,12 +36,12 @@ inline GridLayout layout_grid(const Rect& box, int rows, int cols, float max_cel
   const auto whole = [](float length) { return length >= 1.0F ? std::floor(length) : length; };
   out.cell_w = whole(std::min(max_cell, box.w / static_cast<float>(out.cells_x)));
   out.cell_h = whole(std::min(max_cell, box.h / static_cast<float>(out.cells_y)));
-  // Square while that wastes little; a long thin matrix may use the room it has.
+  // Square, so that a staircase has its true slope; a long thin matrix may use the room it has.
   const float side = std::min(out.cell_w, out.cell_h);
-  out.cell_w = std::min(out.cell_w, side * 1.6F);
-  out.cell_h = std::min(out.cell_h, side * 1.6F);
-  out.cell_w = whole(out.cell_w);
-  out.cell_h = whole(out.cell_h);
+  const bool thin = out.cells_x >= 2 * out.cells_y || out.cells_y >= 2 * out.cells_x;
+  const float stretch = thin && !out.grouped() ? 1.6F : 1.0F;
+  out.cell_w = whole(std::min(out.cell_w, side * stretch));
+  out.cell_h = whole(std::min(out.cell_h, side * stretch));
   return out;
 }
 

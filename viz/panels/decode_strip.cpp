@@ -61,6 +61,17 @@ void draw_axis(Ui& ui, const Strip& strip) {
   }
 }
 
+/// Pads are hatched over the whole height: there is nothing in them, and yet they are attended.
+void draw_pad_ground(Ui& ui, const Strip& strip) {
+  for (const BarGroup& group : strip.bars.groups) {
+    if (group.block >= 0) continue;
+    const Rect first = strip.bars.column(group.first_bar, strip.plot);
+    const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
+    cross_hatch(ui, {first.x, first.y, last.right() - first.x, first.h},
+                mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
+  }
+}
+
 std::string key_text(const Ui& ui, const Strip& strip, int k, float weight) {
   if (k >= strip.rows.k_len) return fmt::format("key {}: zero pad, weight {:.6f}", k, weight);
   const std::string token = static_cast<std::size_t>(k) < strip.seq.token_ids.size()
@@ -83,16 +94,15 @@ void draw_bar(Ui& ui, const Strip& strip, int index) {
   } else {
     const float h = std::max(1.0F, height_of(ui, strip, weight));
     const Rect bar{column.x, column.bottom() - h, column.w, h};
-    if (pad) {
-      cross_hatch(ui, bar, ui[Color::pad], ui.px(5));
-    } else {
-      fill(ui, bar, hue_of(ui, strip.rows.seq));
-      if (h <= 1.0F) fill(ui, bar, ui[Color::stroke]);
-    }
-    if (column.w >= ui.px(30)) {
+    fill(ui, bar, pad ? ui[Color::pad] : h <= 1.0F ? ui[Color::stroke] : hue_of(ui, strip.rows.seq));
+    if (column.w >= ui.px(18)) {
+      const std::string number = weight < 0.0005F ? "0"
+                                 : weight >= 0.9995F
+                                     ? "1"
+                                     : fmt::format("{:.3f}", weight).substr(1, column.w >= ui.px(26) ? 4 : 3);
       const float y = std::max(strip.plot.y - ui.px(14), bar.y - ui.px(15));
-      text_in(ui, FontRole::mono_small, {column.x - ui.px(2), y, column.w + ui.px(4), ui.px(14)},
-              ui[Color::text], fmt::format("{:.3f}", weight), Align::center);
+      text_in(ui, FontRole::mono_small, {column.x - ui.px(3), y, column.w + ui.px(6), ui.px(14)},
+              ui[Color::text], number, Align::center);
     }
   }
   const bool hovered_elsewhere =
@@ -117,22 +127,21 @@ void draw_bar(Ui& ui, const Strip& strip, int index) {
   }
 }
 
+/// The token's text, reading upwards towards its bar.
 void draw_token(Ui& ui, const Strip& strip, int index, float y, float h) {
   const int k = strip.bars.first_key(index);
-  if (strip.bars.keys_per_bar > 1 || k >= strip.rows.k_len ||
-      static_cast<std::size_t>(k) >= strip.seq.token_ids.size())
-    return;
   const Rect column = strip.bars.column(index, strip.plot);
+  const bool known = k < strip.rows.k_len && static_cast<std::size_t>(k) < strip.seq.token_ids.size();
+  if (strip.bars.keys_per_bar > 1 || !known || column.w < ui.px(12)) return;
   std::string label = token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)]);
-  if (column.w >= ui.px(12)) {
-    const float line_h = font_size(FontRole::mono_small, ui.scale);
-    while (text_width(ui, FontRole::mono_small, label) > h - ui.px(2) && label.size() > 1) {
-      do {
-        label.pop_back();
-      } while (!label.empty() && (static_cast<unsigned char>(label.back()) & 0xC0U) == 0x80U);
-    }
-    text_up(ui, FontRole::mono_small, column.x + (column.w - line_h) * 0.5F, y + h, ui[Color::text], label);
+  const auto width = [&] { return text_width(ui, FontRole::mono_small, label); };
+  while (width() > h - ui.px(2) && !label.empty()) {  // drop whole characters
+    while (label.size() > 1 && (static_cast<unsigned char>(label.back()) & 0xC0U) == 0x80U) label.pop_back();
+    label.pop_back();
   }
+  const float line_h = font_size(FontRole::mono_small, ui.scale);
+  text_up(ui, FontRole::mono_small, column.x + (column.w - line_h) * 0.5F, y + width(), ui[Color::text],
+          label);
 }
 
 /// Bracket and id under the keys of one physical block (or under the pads).
@@ -197,6 +206,7 @@ void draw_decode_strip(Ui& ui, const BatchRows& batch) {
   const float peak = largest(*ui.frame.attention, ui.selection.head, rows.q0, 0, rows.attended);
   strip.axis_max = axis_ceiling(peak);
   draw_axis(ui, strip);
+  draw_pad_ground(ui, strip);
   const float tokens_y = strip.plot.bottom() + ui.px(3);
   for (int i = 0; i < strip.bars.num_bars(); ++i) {
     draw_bar(ui, strip, i);

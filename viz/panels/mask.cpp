@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
-#include "kernels/common/mask.h"
 #include "viz/layout/grid_layout.h"
 #include "viz/lookup.h"
+#include "viz/panels/mask_rows.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
 
@@ -15,80 +16,6 @@ namespace attn::viz {
 namespace {
 
 constexpr int kMaxDecodeRows = 64;
-
-/// One row of the drawing: a query, or a group of them.
-struct MaskRow {
-  int seq = 0;
-  int q_row = 0;  // first query of the group, within its sequence
-  int q_len = 1;
-  int k_len = 0;
-  int attended = 0;     // k_len + zero pads
-  int visible_low = 0;  // keys seen by the first query of the group
-  int visible = 0;      // keys seen by its last
-};
-
-std::vector<MaskRow> prefill_rows(const Frame& frame, const BatchRows& rows, int row_step) {
-  std::vector<MaskRow> out;
-  const MaskAlignment mask = mask_in_force(*frame.step);
-  for (int i = 0; i < rows.q_len; i += row_step) {
-    const int last = std::min(i + row_step, rows.q_len) - 1;
-    out.push_back({rows.seq, i, rows.q_len, rows.k_len, rows.k_len,
-                   visible_keys(mask, i, rows.q_len, rows.k_len),
-                   visible_keys(mask, last, rows.q_len, rows.k_len)});
-  }
-  return out;
-}
-
-std::vector<MaskRow> decode_rows(const Frame& frame) {
-  std::vector<MaskRow> out;
-  const MaskAlignment mask = mask_in_force(*frame.step);
-  for (int b = 0; b < std::min(frame.step->num_scheduled, kMaxDecodeRows) &&
-                  static_cast<std::size_t>(b) < frame.step->seqs.size();
-       ++b) {
-    const BatchRows rows = batch_rows(frame, frame.step->seqs[static_cast<std::size_t>(b)].id);
-    if (rows.batch < 0) continue;
-    // The kernel sees a row of `attended` keys; pads are keys to it.
-    const int seen = visible_keys(mask, 0, 1, rows.attended);
-    out.push_back({rows.seq, 0, 1, rows.k_len, rows.attended, seen, seen});
-  }
-  return out;
-}
-
-long long count_allowed(MaskAlignment mask, const BatchRows& rows) {
-  long long count = 0;
-  for (int i = 0; i < rows.q_len; ++i) count += visible_keys(mask, i, rows.q_len, rows.k_len);
-  return count;
-}
-
-/// Columns [from, to) of a row as a rectangle; ends of a group of columns are drawn to scale.
-Rect span(const GridLayout& grid, int row, int from, int to) {
-  const float per_key = grid.cell_w / static_cast<float>(grid.col_step);
-  return {grid.x + per_key * static_cast<float>(from), grid.y + grid.cell_h * static_cast<float>(row),
-          per_key * static_cast<float>(to - from), grid.cell_h};
-}
-
-void draw_row(const Ui& ui, const GridLayout& grid, const MaskRow& row, int index) {
-  const int cached = row.k_len - row.q_len;
-  const int real = std::min(row.visible, row.k_len);
-  const int band = std::min(cached, row.visible_low);
-  fill(ui, span(grid, index, 0, real), ui[Color::panel]);
-  if (band > 0) fill(ui, span(grid, index, 0, band), ui[Color::cached_band]);
-  const int sure = std::min(row.visible_low, row.k_len);
-  if (sure > std::max(band, 0)) fill(ui, span(grid, index, std::max(band, 0), sure), ui[Color::allowed]);
-  // Within a group some queries see these keys and some do not.
-  if (real > sure) fill(ui, span(grid, index, sure, real), ui[Color::allowed], 0.55F);
-  if (row.attended > row.k_len) {
-    const Rect pads = span(grid, index, row.k_len, row.attended);
-    fill(ui, pads, ui[Color::panel]);
-    cross_hatch(ui, pads, ui[Color::pad], ui.px(7));
-    if (pads.w > ui.px(30)) {
-      const float w = text_width(ui, FontRole::mono_small, "PAD") + ui.px(6);
-      const Rect label{pads.x + (pads.w - w) * 0.5F, pads.y + (pads.h - ui.px(14)) * 0.5F, w, ui.px(14)};
-      fill(ui, label, ui[Color::panel]);
-      text_in(ui, FontRole::mono_small, label, ui[Color::pad], "PAD", Align::center);
-    }
-  }
-}
 
 /// Grid lines, the staircase on the frontier, and the ring on each query's own key.
 void draw_lines(const Ui& ui, const GridLayout& grid, const std::vector<MaskRow>& rows, bool prefill) {
@@ -105,7 +32,7 @@ void draw_lines(const Ui& ui, const GridLayout& grid, const std::vector<MaskRow>
   const float thick = std::max(1.0F, ui.px(2));
   float previous_x = -1.0F;
   for (std::size_t i = 0; prefill && i < rows.size(); ++i) {
-    const Rect seen = span(grid, static_cast<int>(i), 0, rows[i].visible);
+    const Rect seen = mask_span(grid, static_cast<int>(i), 0, rows[i].visible);
     if (previous_x >= 0.0F && previous_x != seen.right())
       line(ui, previous_x, seen.y, seen.right(), seen.y, ui[Color::text], thick);
     line(ui, seen.right(), seen.y, seen.right(), seen.bottom(), ui[Color::text], thick);
@@ -113,28 +40,13 @@ void draw_lines(const Ui& ui, const GridLayout& grid, const std::vector<MaskRow>
   }
   if (grid.grouped() || grid.cell_w < ui.px(7)) return;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const int own = rows[i].k_len - rows[i].q_len + rows[i].q_row;
+    const int own = rows[i].own_key();
     if (own < 0 || own >= rows[i].k_len) continue;
     const Rect cell = grid.cell(static_cast<int>(i), own);
     const float radius = std::max(2.0F, std::min(cell.w, cell.h) * 0.28F);
     ui.draw->AddCircle({cell.x + cell.w * 0.5F, cell.y + cell.h * 0.5F}, radius, rgba(ui[Color::text]), 0,
                        std::max(1.0F, ui.px(1.5F)));
   }
-}
-
-std::string cell_text(const MaskRow& row, int q, int k, bool prefill, MaskAlignment mask) {
-  const std::string who = fmt::format("{}: query {}, key {}", seq_letter(row.seq), q, k);
-  if (k >= row.k_len) return fmt::format("{}: zero pad, attended", who);
-  if (!prefill) return fmt::format("{}: {}", who, k < row.visible ? "allowed" : "masked");
-  const int count = visible_keys(mask, q, row.q_len, row.k_len);
-  const int shift = row.k_len - row.q_len;
-  const std::string own = k == shift + q ? ", its own key" : "";
-  if (mask == MaskAlignment::bottom_right) {
-    return fmt::format("{}{}: {} {} {} + ({} \xE2\x88\x92 {}) \xE2\x86\x92 {}", who, own, k,
-                       k < count ? "\xE2\x89\xA4" : ">", q, row.k_len, row.q_len,
-                       k < count ? "allowed" : "masked");
-  }
-  return fmt::format("{}{}: {} ({} mask)", who, own, k < count ? "allowed" : "masked", mask_text(mask));
 }
 
 void touch_cells(Ui& ui, const GridLayout& grid, const std::vector<MaskRow>& rows, bool prefill,
@@ -149,8 +61,9 @@ void touch_cells(Ui& ui, const GridLayout& grid, const std::vector<MaskRow>& row
     if (r < 0 || c < 0 || r / grid.row_step >= grid.cells_y || c / grid.col_step >= grid.cells_x)
       return std::nullopt;
     const MaskRow& row = rows[static_cast<std::size_t>(r / grid.row_step)];
+    if (c >= row.attended) return std::nullopt;
     return Mark{fmt::format("mask/cell/{},{}", r, c), grid.cell(r / grid.row_step, c / grid.col_step),
-                cell_text(row, prefill ? r : 0, c, prefill, mask), source};
+                mask_cell_text(row, prefill ? r : 0, c, prefill, mask), source};
   });
   if (!touch(ui, area).hovered) return;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -159,7 +72,7 @@ void touch_cells(Ui& ui, const GridLayout& grid, const std::vector<MaskRow>& row
   const MaskRow& row = rows[static_cast<std::size_t>(cell_row)];
   const int k = cell_col * grid.col_step;
   if (k >= row.attended) return;
-  tooltip(ui, cell_text(row, row.q_row, k, prefill, mask), source);
+  tooltip(ui, mask_cell_text(row, row.q_row, k, prefill, mask), source);
   ui.view.next_hover = {row.seq, row.q_row, k, -1};
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     select(ui, [&](Selection& s) {
@@ -175,10 +88,10 @@ void draw_cells(Ui& ui, const std::vector<MaskRow>& rows, const GridLayout& grid
   const Rect area = grid.area();
   hatch(ui, area, ui[Color::masked], ui.px(6));
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    draw_row(ui, grid, rows[i], static_cast<int>(i));
+    draw_mask_row(ui, grid, rows[i], static_cast<int>(i));
     if (!prefill &&
         rows[i].attended < grid.cells_x * grid.col_step) {  // columns this shorter row does not have
-      fill(ui, span(grid, static_cast<int>(i), rows[i].attended, grid.cells_x * grid.col_step),
+      fill(ui, mask_span(grid, static_cast<int>(i), rows[i].attended, grid.cells_x * grid.col_step),
            ui[Color::panel]);
     }
   }
@@ -195,6 +108,35 @@ void draw_cells(Ui& ui, const std::vector<MaskRow>& rows, const GridLayout& grid
   highlight_cell(ui, grid, lit_row(ui.view.hover.seq, ui.view.hover.q_row), ui.view.hover.k_col, false);
   highlight_cell(ui, grid, lit_row(focus_seq(ui.frame, ui.selection), ui.selection.q_row), ui.selection.k_col,
                  true);
+}
+
+void draw_legend(const Ui& ui, const Rect& line_box, bool prefill) {
+  struct Entry {
+    const char* text;
+    Color color;
+    char pattern;
+  };
+  const Entry entries[] = {
+      {"cached", Color::cached_band, 'f'},
+      {"new", Color::allowed, 'f'},
+      {prefill ? "masked" : "pad", prefill ? Color::masked : Color::pad, prefill ? '/' : 'x'},
+      {"own key", Color::text, 'o'}};
+  const float side = ui.px(12);
+  float x = line_box.x;
+  for (const Entry& entry : entries) {
+    const float w = side + ui.px(6) + text_width(ui, FontRole::small, entry.text);
+    if (x + w > line_box.right()) return;
+    const Rect box{x, line_box.y + std::floor((line_box.h - side) * 0.5F), side, side};
+    if (entry.pattern == 'f') fill(ui, box, ui[entry.color]);
+    if (entry.pattern == '/') hatch(ui, box, ui[entry.color], ui.px(4));
+    if (entry.pattern == 'x') cross_hatch(ui, box, ui[entry.color], ui.px(4));
+    if (entry.pattern == 'o')
+      ui.draw->AddCircle({box.x + side * 0.5F, box.y + side * 0.5F}, side * 0.36F, rgba(ui[entry.color]), 0,
+                         std::max(1.0F, ui.px(1.5F)));
+    text_in(ui, FontRole::small, {box.right() + ui.px(5), line_box.y, w, line_box.h}, ui[Color::muted],
+            entry.text, Align::left);
+    x += w + ui.px(14);
+  }
 }
 
 }  // namespace
@@ -218,13 +160,13 @@ void draw_mask(Ui& ui, const Rect& rect) {
     end_panel(ui);
     return;
   }
-  const float foot = ui.px(22);
+  const float foot = ui.px(42);
   const float axis_w = ui.px(34);
   const float axis_h = ui.px(18);
   const Rect box{ui.body.x + axis_w, ui.body.y + axis_h, ui.body.w - axis_w,
                  ui.body.h - axis_h - foot - ui.px(6)};
   int cols = batch.k_len;
-  std::vector<MaskRow> rows = prefill ? std::vector<MaskRow>{} : decode_rows(ui.frame);
+  std::vector<MaskRow> rows = prefill ? std::vector<MaskRow>{} : decode_mask_rows(ui.frame, kMaxDecodeRows);
   for (const MaskRow& row : rows) cols = std::max(cols, row.attended);
   const GridLayout grid =
       layout_grid(box, prefill ? batch.q_len : static_cast<int>(rows.size()), cols, ui.px(30));
@@ -232,7 +174,7 @@ void draw_mask(Ui& ui, const Rect& rect) {
     end_panel(ui);
     return;
   }
-  if (prefill) rows = prefill_rows(ui.frame, batch, grid.row_step);
+  if (prefill) rows = prefill_mask_rows(ui.frame, batch, grid.row_step);
   draw_cells(ui, rows, grid, prefill, mask);
   if (prefill) {
     draw_axes(ui, grid, batch.cached());
@@ -240,7 +182,8 @@ void draw_mask(Ui& ui, const Rect& rect) {
     for (std::size_t i = 0; i < rows.size(); ++i) draw_row_letter(ui, grid, static_cast<int>(i), rows[i].seq);
     draw_column_numbers(ui, grid);
   }
-  const Rect line_box{ui.body.x, ui.body.bottom() - foot, ui.body.w, foot};
+  const float foot_y = std::min(grid.area().bottom() + ui.px(8), ui.body.bottom() - foot);
+  const Rect line_box{ui.body.x, foot_y, ui.body.w, ui.px(20)};
   std::string text;
   if (prefill) {
     text = fmt::format("{} of {} allowed", count_allowed(mask, batch),
@@ -256,6 +199,9 @@ void draw_mask(Ui& ui, const Rect& rect) {
     text += fmt::format("  \xC2\xB7  a cell is {} \xC3\x97 {}", grid.row_step, grid.col_step);
   text_in(ui, FontRole::strong, line_box, ui[Color::text], text, Align::left);
   mark(ui, "mask/allowed", line_box, text, "counted with visible_keys of kernels/common/mask.h");
+  draw_legend(ui, {ui.body.x, line_box.bottom() + ui.px(2), ui.body.w, ui.px(18)}, prefill);
+  const float thumbs_y = line_box.bottom() + ui.px(34);
+  if (prefill) draw_mask_thumbs(ui, {ui.body.x, thumbs_y, ui.body.w, ui.body.bottom() - thumbs_y});
   end_panel(ui);
 }
 

@@ -13,6 +13,16 @@ namespace {
 
 constexpr int kMaxRows = 4;
 
+/// Where the two numbers of a row stand; the heading uses the same columns.
+struct MassColumns {
+  Rect measured;
+  Rect predicted;
+};
+MassColumns columns_of(const Ui& ui, const Rect& row) {
+  const float w = ui.px(76);
+  return {{row.right() - 2.0F * w - ui.px(10), row.y, w, row.h}, {row.right() - w, row.y, w, row.h}};
+}
+
 void draw_row(Ui& ui, const Rect& box, const BatchRows& rows) {
   const trace::AttentionView& view = *ui.frame.attention;
   const int head = ui.selection.head;
@@ -20,13 +30,9 @@ void draw_row(Ui& ui, const Rect& box, const BatchRows& rows) {
   const float total = static_cast<float>(mass.real + mass.stolen);
   const Rect chip{box.x, box.y + ui.px(1), ui.px(24), box.h - ui.px(2)};
   letter_chip(ui, chip, rows.seq);
-  const std::string numbers = mass.pads > 0 ? fmt::format("stolen {:6.2f} %   P/(Z+P) {:6.2f} %",
-                                                          100.0 * mass.stolen, 100.0 * mass.predicted)
-                                            : fmt::format("stolen {:6.2f} %   no pads", 100.0 * mass.stolen);
-  const float numbers_w =
-      std::min(text_width(ui, FontRole::mono, "stolen 100.00 %   P/(Z+P) 100.00 %") + ui.px(4), box.w * 0.6F);
-  const Rect bar{chip.right() + ui.px(8), box.y + ui.px(2), box.w - chip.w - numbers_w - ui.px(20),
-                 box.h - ui.px(4)};
+  const MassColumns at = columns_of(ui, box);
+  const Rect bar{chip.right() + ui.px(8), box.y + ui.px(2),
+                 at.measured.x - ui.px(10) - chip.right() - ui.px(8), box.h - ui.px(4)};
   const float split = total > 0.0F ? std::round(bar.w * static_cast<float>(mass.real) / total) : bar.w;
   const Rect real{bar.x, bar.y, split, bar.h};
   const Rect stolen{bar.x + split, bar.y, bar.w - split, bar.h};
@@ -37,8 +43,10 @@ void draw_row(Ui& ui, const Rect& box, const BatchRows& rows) {
   if (real.w > text_width(ui, FontRole::small, real_text) + ui.px(10)) {
     text_in(ui, FontRole::small, real, on_hue_of(ui, rows.seq), real_text, Align::center);
   }
-  const Rect text{bar.right() + ui.px(8), box.y, box.right() - bar.right() - ui.px(8), box.h};
-  text_in(ui, FontRole::mono, text, ui[mass.pads > 0 ? Color::warning : Color::muted], numbers, Align::right);
+  const Rgb ink = ui[mass.pads > 0 ? Color::warning : Color::muted];
+  text_in(ui, FontRole::mono, at.measured, ink, fmt::format("{:.2f} %", 100.0 * mass.stolen), Align::right);
+  text_in(ui, FontRole::mono, at.predicted, ink,
+          mass.pads > 0 ? fmt::format("{:.2f} %", 100.0 * mass.predicted) : "no pads", Align::right);
   const std::string value = fmt::format(
       "{}: real {:.6f}, stolen by {} zero pads {:.6f}; predicted P / (Z + P) = {} / exp({:.5f}) = {:.6f}",
       seq_letter(rows.seq), mass.real, mass.pads, mass.stolen, mass.pads,
@@ -81,6 +89,9 @@ void draw_mass_bars(Ui& ui, const Rect& rect) {
   std::string heading = "Attention mass";
   if (batch > kMaxRows) heading += fmt::format(" ({} of {} sequences)", kMaxRows, batch);
   text_in(ui, FontRole::small, {rect.x, rect.y, rect.w, ui.px(18)}, ui[Color::muted], heading, Align::left);
+  const MassColumns at = columns_of(ui, {rect.x, rect.y, rect.w, ui.px(18)});
+  text_in(ui, FontRole::small, at.measured, ui[Color::muted], "stolen", Align::right);
+  text_in(ui, FontRole::small, at.predicted, ui[Color::muted], "P / (Z + P)", Align::right);
   float y = rect.y + ui.px(20);
   int drawn = 0;
   // Batch order, but the selected sequence is always among those shown.

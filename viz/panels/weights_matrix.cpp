@@ -8,6 +8,7 @@
 
 #include "viz/layout/grid_layout.h"
 #include "viz/palette.h"
+#include "viz/panels/head_thumbs.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
 
@@ -29,7 +30,11 @@ void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
   const bool numbers = !grid.grouped() && grid.cell_w >= ui.px(kNumberCell) && grid.cell_h >= ui.px(18);
   const float inset = std::min(grid.cell_w, grid.cell_h) >= 6.0F ? 1.0F : 0.0F;
   for (int r = 0; r < heat.cell_rows; ++r) {
-    for (int c = 0; c < heat.cell_cols; ++c) {
+    int looked = heat.cell_cols;  // columns up to the last that the kernel looked at; they cover the hatch
+    while (looked > 0 && std::isnan(heat.cell(r, looked - 1))) --looked;
+    const Rect first = grid.cell(r, 0);
+    fill(ui, {first.x, first.y, grid.cell_w * static_cast<float>(looked), first.h}, ui[Color::panel]);
+    for (int c = 0; c < looked; ++c) {
       const float weight = heat.cell(r, c);
       if (std::isnan(weight)) continue;
       const Rect cell = grid.cell(r, c);
@@ -123,20 +128,37 @@ void touch_cells(Ui& ui, const GridLayout& grid, const HeatMap& heat, const Batc
   }
 }
 
-void draw_foot(Ui& ui, const Rect& box, const GridLayout& grid, const BatchRows& rows) {
+/// Two lines under the matrix: the scale, and the selected cell with its token and its number, which can be
+/// read without a mouse.
+void draw_foot(Ui& ui, const Rect& box, const GridLayout& grid, const BatchRows& rows, int cols) {
   std::string text = ui.view.log_scale ? "colour: log10, floor 1e-6" : "colour: linear, 0 to 1";
-  if (grid.grouped())
+  if (grid.grouped()) {
     text += fmt::format("  \xC2\xB7  a cell is the largest of {} \xC3\x97 {} weights", grid.row_step,
                         grid.col_step);
-  if (rows.cached() > 0) text += fmt::format("  \xC2\xB7  cached_len {}", rows.cached());
-  text_in(ui, FontRole::small, box, ui[Color::muted], text, Align::left);
+  }
+  const float h = ui.px(20);
+  const int r = ui.selection.q_row;
+  const int c = ui.selection.k_col;
+  if (ui.selection.seq == rows.seq && r >= 0 && r < rows.q_len && c >= 0 && c < cols) {
+    const trace::SeqState& seq = *find_seq(ui.frame.step->seqs, rows.seq);
+    const Mark cell = cell_mark(ui.frame.attention, grid, ui.selection.head, rows, r, c);
+    const auto at = static_cast<std::size_t>(c);
+    const std::string token = at < seq.token_ids.size() ? token_label(ui.frame, seq.token_ids[at]) : "?";
+    text_in(ui, FontRole::strong, {box.x, box.y, box.w, h}, ui[Color::text],
+            fmt::format("{}  ({})", cell.value, token), Align::left);
+    mark(ui, "weights/selected", {box.x, box.y, box.w, h}, cell.value, cell.source);
+  } else {
+    text_in(ui, FontRole::small, {box.x, box.y, box.w, h}, ui[Color::muted],
+            "click a cell to keep its number here", Align::left);
+  }
+  text_in(ui, FontRole::small, {box.x, box.y + h, box.w, h}, ui[Color::muted], text, Align::left);
 }
 
 }  // namespace
 
 void draw_weights_matrix(Ui& ui, const BatchRows& rows) {
   const HeatMap& heat = heat_of(ui, rows);
-  const float foot = ui.px(22);
+  const float foot = ui.px(42);
   const float bar_w = ui.px(58);
   const float sums_w = ui.px(60);
   const Rect box{ui.body.x + ui.px(34), ui.body.y + ui.px(18), ui.body.w - ui.px(34) - bar_w - sums_w,
@@ -163,7 +185,10 @@ void draw_weights_matrix(Ui& ui, const BatchRows& rows) {
   if (ui.view.hover.seq == rows.seq)
     highlight_cell(ui, grid, row_of(ui.view.hover.q_row), ui.view.hover.k_col, false);
   highlight_cell(ui, grid, row_of(ui.selection.q_row), ui.selection.k_col, true);
-  draw_foot(ui, {ui.body.x, ui.body.bottom() - foot, ui.body.w, foot}, grid, rows);
+  const float foot_y = std::min(grid.area().bottom() + ui.px(8), ui.body.bottom() - foot);
+  draw_foot(ui, {ui.body.x, foot_y, ui.body.w, foot}, grid, rows, heat.num_cols);
+  const float thumbs_y = foot_y + foot + ui.px(12);
+  draw_head_thumbs(ui, {ui.body.x, thumbs_y, ui.body.w, ui.body.bottom() - thumbs_y}, rows);
 }
 
 }  // namespace attn::viz

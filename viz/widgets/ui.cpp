@@ -11,8 +11,7 @@ namespace {
 constexpr ImGuiWindowFlags kPanelFlags =
     ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoCollapse |
-    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus |
-    ImGuiWindowFlags_NoBackground;
+    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground;
 
 void enter_window(Ui& ui) {
   ui.draw = ImGui::GetWindowDrawList();
@@ -31,7 +30,10 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1.0F, 1.0F});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
-  ImGui::Begin(name, nullptr, kPanelFlags);
+  // ImGui keeps windows that never come to the front behind all others: panels are such, overlays are not.
+  const bool behind = look != PanelLook::overlay;
+  ImGui::Begin(name, nullptr,
+               kPanelFlags | (behind ? ImGuiWindowFlags_NoBringToFrontOnFocus : ImGuiWindowFlags_None));
   ImGui::PopStyleVar(3);
   enter_window(ui);
   ui.panel = rect;

@@ -68,7 +68,7 @@ PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float s
   if (try_cards(out, area, std::floor(56.0F * scale), std::floor(30.0F * scale))) return out;
   if (try_cards(out, area, std::floor(40.0F * scale), std::floor(24.0F * scale))) return out;
   out.detail = CardDetail::tile;
-  for (const float side : {16.0F, 12.0F, 8.0F, 6.0F}) {
+  for (const float side : {26.0F, 20.0F, 16.0F, 12.0F, 8.0F, 6.0F}) {
     out.gap = std::max(1.0F, std::round(side / 6.0F * scale));
     if (try_cards(out, area, std::floor(side * scale), std::floor(side * scale))) return out;
   }

@@ -129,14 +129,22 @@ void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
        owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke]);
 }
 
+/// A square: filled when in use, ringed when shared, an outline when free; its id while there is room.
+void draw_tile(const Ui& ui, const Card& card) {
+  const int owner = card.facts.owners.empty() ? -1 : card.facts.owners.front();
+  const bool used = card.block.ref_count > 0;
+  const Rgb back = !used ? ui[Color::panel] : owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke];
+  if (used) fill(ui, card.rect, back);
+  if (!used) outline(ui, card.rect, ui[card.cached_free() ? Color::stroke : Color::border]);
+  if (card.block.ref_count > 1 && card.rect.w >= 6.0F) outline(ui, card.rect, ui[Color::text], ui.px(2));
+  const std::string id = std::to_string(card.block.id);
+  if (card.rect.h < ui.px(14) || text_width(ui, FontRole::mono_small, id) + ui.px(4) > card.rect.w) return;
+  text_in(ui, FontRole::mono_small, card.rect, used ? ink_on(back) : ui[Color::muted], id, Align::center);
+}
+
 void draw_card(Ui& ui, const Card& card, const PoolLayout& layout, int block_size) {
   if (layout.detail == CardDetail::tile) {
-    const int owner = card.facts.owners.empty() ? -1 : card.facts.owners.front();
-    if (card.block.ref_count > 0)
-      fill(ui, card.rect, owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke]);
-    else
-      outline(ui, card.rect, ui[card.cached_free() ? Color::stroke : Color::border]);
-    if (card.block.ref_count > 1 && card.rect.w >= 6.0F) outline(ui, card.rect, ui[Color::text], 1.0F);
+    draw_tile(ui, card);
   } else {
     draw_surface(ui, card);
     draw_heading(ui, card);

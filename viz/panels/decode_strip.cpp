@@ -67,8 +67,17 @@ void draw_pad_ground(Ui& ui, const Strip& strip) {
     if (group.block >= 0) continue;
     const Rect first = strip.bars.column(group.first_bar, strip.plot);
     const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
-    cross_hatch(ui, {first.x, first.y, last.right() - first.x, first.h},
-                mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
+    const Rect ground{first.x, first.y, last.right() - first.x, first.h};
+    cross_hatch(ui, ground, mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
+    const Mass mass = measure_mass(*ui.frame.attention, ui.selection.head, strip.rows.q0, strip.rows.k_len,
+                                   strip.rows.attended);
+    const std::string text = fmt::format("{} pads take {:.2f} %", mass.pads, 100.0 * mass.stolen);
+    const float w = text_width(ui, FontRole::strong, text) + ui.px(14);
+    if (w > ground.w) continue;
+    const Rect label{std::round(ground.x + (ground.w - w) * 0.5F), std::round(ground.y + ground.h * 0.4F), w,
+                     ui.px(24)};
+    fill(ui, label, ui[Color::panel], 1.0F, ui.px(3));
+    text_in(ui, FontRole::strong, label, ui[Color::warning], text, Align::center);
   }
 }
 
@@ -95,14 +104,13 @@ void draw_bar(Ui& ui, const Strip& strip, int index) {
     const float h = std::max(1.0F, height_of(ui, strip, weight));
     const Rect bar{column.x, column.bottom() - h, column.w, h};
     fill(ui, bar, pad ? ui[Color::pad] : h <= 1.0F ? ui[Color::stroke] : hue_of(ui, strip.rows.seq));
-    if (column.w >= ui.px(18)) {
-      const std::string number = weight < 0.0005F ? "0"
-                                 : weight >= 0.9995F
-                                     ? "1"
-                                     : fmt::format("{:.3f}", weight).substr(1, column.w >= ui.px(26) ? 4 : 3);
+    if (!pad && column.w >= ui.px(18)) {
+      const std::string number =
+          column.w >= ui.px(26) ? fmt::format("{:.3f}", weight) : fmt::format("{:.2f}", weight);
       const float y = std::max(strip.plot.y - ui.px(14), bar.y - ui.px(15));
       text_in(ui, FontRole::mono_small, {column.x - ui.px(3), y, column.w + ui.px(6), ui.px(14)},
-              ui[Color::text], number, Align::center);
+              ui[Color::text], number.starts_with("0") ? std::string_view(number).substr(1) : number,
+              Align::center);
     }
   }
   const bool hovered_elsewhere =

@@ -46,22 +46,23 @@ void draw_head_thumbs(Ui& ui, const Rect& area, const BatchRows& rows) {
   const float label_h = ui.px(15);
   const float gap = ui.px(10);
   if (view.num_heads < 2 || weights > kMostWeights || area.h < title_h + label_h + ui.px(30)) return;
-  // Rows of miniatures: the largest side at which all heads fit.
-  float side = ui.px(110);
+  // Rows of miniatures: the largest size at which all heads fit.
+  float side = ui.px(150);
+  float pitch_y = 0.0F;
   const auto fits = [&](float s) {
-    const int columns = std::max(1, static_cast<int>((area.w + gap) / (s + gap)));
-    const int lines = (view.num_heads + columns - 1) / columns;
-    return static_cast<float>(lines) * (s + label_h + gap) <= area.h - title_h;
+    const int per_line = std::max(1, static_cast<int>((area.w + gap) / (s + gap)));
+    pitch_y = layout_grid({0, 0, s, s}, rows.q_len, cols, s, kThumbCells).area().h + label_h + gap;
+    return static_cast<float>((view.num_heads + per_line - 1) / per_line) * pitch_y <= area.h - title_h;
   };
-  while (side > ui.px(30) && !fits(side)) side -= ui.px(4);
+  while (!fits(side) && side > ui.px(30)) side -= ui.px(2);
   text_in(ui, FontRole::small, {area.x, area.y, area.w, ui.px(16)}, ui[Color::muted],
           fmt::format("all {} heads of layer {}", view.num_heads, view.layer), Align::left);
   const int columns = std::max(1, static_cast<int>((area.w + gap) / (side + gap)));
   const std::vector<HeatMap>& maps = maps_of(ui, rows, cols);
   for (int h = 0; h < view.num_heads; ++h) {
     const float x = area.x + static_cast<float>(h % columns) * (side + gap);
-    const float y = area.y + title_h + static_cast<float>(h / columns) * (side + label_h + gap);
-    if (y + label_h + side > area.bottom()) return;
+    const float y = area.y + title_h + static_cast<float>(h / columns) * pitch_y;
+    if (y + pitch_y - gap > area.bottom()) return;
     const GridLayout grid = layout_grid({x, y + label_h, side, side}, rows.q_len, cols, side, kThumbCells);
     const bool current = h == ui.selection.head;
     text_in(ui, FontRole::mono_small, {x, y, side, label_h}, ui[current ? Color::text : Color::muted],

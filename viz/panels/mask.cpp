@@ -96,6 +96,7 @@ void draw_cells(Ui& ui, const std::vector<MaskRow>& rows, const GridLayout& grid
     }
   }
   draw_lines(ui, grid, rows, prefill);
+  for (std::size_t i = 0; i < rows.size(); ++i) draw_pad_label(ui, grid, rows[i], static_cast<int>(i));
   ui.marks.add("mask/cells", visible_part(ui, area));
   touch_cells(ui, grid, rows, prefill, mask);
   const auto lit_row = [&](int seq, int q) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "viz/widgets/paint.h"
 
@@ -66,13 +67,18 @@ void draw_mask_row(const Ui& ui, const GridLayout& grid, const MaskRow& row, int
     const Rect pads = mask_span(grid, index, row.k_len, row.attended);
     fill(ui, pads, ui[Color::panel]);
     cross_hatch(ui, pads, ui[Color::pad], ui.px(7));
-    if (pads.w > ui.px(30)) {
-      const float w = text_width(ui, FontRole::mono_small, "PAD") + ui.px(6);
-      const Rect label{pads.x + (pads.w - w) * 0.5F, pads.y + (pads.h - ui.px(14)) * 0.5F, w, ui.px(14)};
-      fill(ui, label, ui[Color::panel]);
-      text_in(ui, FontRole::mono_small, label, ui[Color::pad], "PAD", Align::center);
-    }
   }
+}
+
+void draw_pad_label(const Ui& ui, const GridLayout& grid, const MaskRow& row, int index) {
+  if (row.attended <= row.k_len) return;
+  const Rect pads = mask_span(grid, index, row.k_len, row.attended);
+  const float w = text_width(ui, FontRole::mono_small, "PAD") + ui.px(6);
+  const float h = std::min(ui.px(14), pads.h);
+  if (pads.w <= w || pads.h < ui.px(11)) return;
+  const Rect label{std::round(pads.x + (pads.w - w) * 0.5F), std::round(pads.y + (pads.h - h) * 0.5F), w, h};
+  fill(ui, label, ui[Color::panel]);
+  text_in(ui, FontRole::mono_small, label, ui[Color::pad], "PAD", Align::center);
 }
 
 std::string mask_cell_text(const MaskRow& row, int q, int k, bool prefill, MaskAlignment mask) {

@@ -35,6 +35,8 @@ std::string mask_cell_text(const MaskRow& row, int q, int k, bool prefill, MaskA
 Rect mask_span(const GridLayout& grid, int row, int from, int to);
 /// Surface of one row over a hatched ground: cached band, new keys, pads.
 void draw_mask_row(const Ui& ui, const GridLayout& grid, const MaskRow& row, int index);
+/// "PAD" over the pads of a row, above the grid lines.
+void draw_pad_label(const Ui& ui, const GridLayout& grid, const MaskRow& row, int index);
 /// Miniature masks of the batch's sequences, for as many as fit; clicking one selects it.
 void draw_mask_thumbs(Ui& ui, const Rect& area);
 

@@ -28,7 +28,7 @@ const HeatMap& heat_of(Ui& ui, const BatchRows& rows) {
 void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
   hatch(ui, grid.area(), ui[Color::masked], ui.px(6));
   const bool numbers = !grid.grouped() && grid.cell_w >= ui.px(kNumberCell) && grid.cell_h >= ui.px(18);
-  const float inset = std::min(grid.cell_w, grid.cell_h) >= 6.0F ? 1.0F : 0.0F;
+  const float inset = !grid.grouped() && std::min(grid.cell_w, grid.cell_h) >= 10.0F ? 1.0F : 0.0F;
   for (int r = 0; r < heat.cell_rows; ++r) {
     int looked = heat.cell_cols;  // columns up to the last that the kernel looked at; they cover the hatch
     while (looked > 0 && std::isnan(heat.cell(r, looked - 1))) --looked;

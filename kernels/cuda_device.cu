@@ -1,0 +1,130 @@
+// The GPU as a Device: cudart memory, one stream, cuBLAS for matrix products.
+#include <cublas_v2.h>
+
+#include "kernels/common/cuda_text.h"
+#include "kernels/device.h"
+
+namespace attn {
+namespace {
+
+using on_cuda::cuda_check;
+
+constexpr int kNanByte = 0xFF;  // every dtype of ours reads it as NaN
+
+void cublas_check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw DeviceError(fmt::format("cuBLAS: {} ({})", cublasGetStatusString(status), what));
+  }
+}
+
+cudaDataType_t cublas_type(DType dtype) {
+  if (dtype == DType::f32) return CUDA_R_32F;
+  return dtype == DType::f16 ? CUDA_R_16F : CUDA_R_16BF;
+}
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice() {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess)
+      throw DeviceError(fmt::format("CUDA: no usable GPU ({})", cudaGetErrorString(error)));
+    if (count == 0) throw DeviceError("CUDA: no GPU found");
+    cuda_check(cudaSetDevice(0), "cudaSetDevice");
+    cuda_check(cudaGetDeviceProperties(&properties_, 0), "cudaGetDeviceProperties");
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    const cublasStatus_t status = cublasCreate(&cublas_);
+    if (status != CUBLAS_STATUS_SUCCESS) {
+      cudaStreamDestroy(stream_);
+      cublas_check(status, "cublasCreate");
+    }
+    cublas_check(cublasSetStream(cublas_, stream_), "cublasSetStream");
+    // Full float products: TF32 would round the inputs to 10 bits.
+    cublas_check(cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
+    context_.stream = stream_;
+  }
+  ~CudaDevice() override {
+    cublasDestroy(cublas_);
+    cudaStreamDestroy(stream_);
+  }
+
+  DeviceKind kind() const override { return DeviceKind::cuda; }
+  std::string name() const override { return properties_.name; }
+  int num_sms() const override { return properties_.multiProcessorCount; }
+
+  void* allocate(std::size_t bytes, std::string_view label) override {
+    void* pointer = nullptr;
+    const cudaError_t error = cudaMalloc(&pointer, bytes);
+    if (error != cudaSuccess) {
+      cudaGetLastError();  // a failed allocation is not a fault of the next launch
+      throw DeviceError(fmt::format("CUDA: {} bytes for '{}' cannot be allocated ({})", bytes, label,
+                                    cudaGetErrorString(error)));
+    }
+    cuda_check(cudaMemsetAsync(pointer, kNanByte, bytes, stream_), "cudaMemset");
+    return pointer;
+  }
+  void deallocate(void* pointer) noexcept override { cudaFree(pointer); }
+
+  void upload(void* device, const void* host, std::size_t bytes) override {
+    transfer(device, host, bytes, cudaMemcpyHostToDevice);
+  }
+  void download(void* host, const void* device, std::size_t bytes) override {
+    transfer(host, device, bytes, cudaMemcpyDeviceToHost);
+  }
+  void copy(void* device_to, const void* device_from, std::size_t bytes) override {
+    cuda_check(cudaMemcpyAsync(device_to, device_from, bytes, cudaMemcpyDeviceToDevice, stream_), "copy");
+  }
+  void fill(void* device, unsigned char byte, std::size_t bytes) override {
+    cuda_check(cudaMemsetAsync(device, byte, bytes, stream_), "fill");
+  }
+  void synchronize() override { cuda_check(cudaStreamSynchronize(stream_), "a kernel failed"); }
+
+  const Kernels& kernels() const override { return cuda_kernels(); }
+  void matmul(const MatmulParams& p) override;
+
+ private:
+  /// Host memory is pageable, so the copy must be over before the caller goes on.
+  void transfer(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    cuda_check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "transfer");
+    synchronize();
+  }
+  /// cuBLAS is column-major: y^T [n, m] = w [n, k] * x^T [k, m].
+  void multiply(const MatmulParams& p) {
+    const float one = 1.0F, zero = 0.0F;
+    const cudaDataType_t type = cublas_type(p.dtype);
+    cublas_check(
+        cublasGemmEx(cublas_, CUBLAS_OP_T, CUBLAS_OP_N, p.n, p.m, p.k, &one, p.w, type, p.k, p.x, type, p.k,
+                     &zero, p.y, p.y_f32 ? CUDA_R_32F : type, p.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmEx");
+  }
+
+  cudaDeviceProp properties_{};
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t cublas_ = nullptr;
+};
+
+void CudaDevice::matmul(const MatmulParams& p) {
+  ATTN_CHECK(p.m >= 0 && p.n >= 0 && p.k > 0, "matmul: m {}, n {}, k {}", p.m, p.n, p.k);
+  if (p.m == 0 || p.n == 0) return;
+  LaunchRecord record;
+  record.kernel = "matmul";
+  const auto m = static_cast<std::uint64_t>(p.m), n = static_cast<std::uint64_t>(p.n),
+             k = static_cast<std::uint64_t>(p.k);
+  const std::size_t in_bytes = dtype_size(p.dtype);
+  record.bytes = (m * k + n * k) * in_bytes + m * n * (p.y_f32 ? sizeof(float) : in_bytes);
+  record.flop = 2 * m * n * k;
+  if (context_.timing) {
+    record.ms = on_cuda::time_on_stream(stream_, [&] { multiply(p); });
+  } else {
+    multiply(p);
+  }
+  if (context_.log) context_.log->push_back(std::move(record));
+}
+
+}  // namespace
+
+bool cuda_backend_built() { return true; }
+
+std::unique_ptr<Device> make_cuda_device() { return std::make_unique<CudaDevice>(); }
+
+}  // namespace attn

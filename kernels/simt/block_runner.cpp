@@ -32,7 +32,9 @@ constinit thread_local BlockRunner* BlockRunner::active_ = nullptr;
 
 std::string index_text(unsigned x, unsigned y, unsigned z) { return fmt::format("({},{},{})", x, y, z); }
 
-BlockRunner::BlockRunner(const SimtOptions& options) : options_(options) {}
+BlockRunner::BlockRunner(const SimtOptions& options) : options_(options) {
+  for (auto* list : {&idle_, &spent_}) list->reserve(kMaxThreads);
+}
 
 BlockRunner::~BlockRunner() {
   stopping_ = true;
@@ -93,8 +95,11 @@ void BlockRunner::prepare(const Launch& launch, std::uint64_t block) {
   } else {
     std::memset(shared_->data(), kPoisonByte, launch.shared_bytes);
   }
-  idle_.insert(idle_.end(), spent_.begin(), spent_.end());
-  spent_.clear();
+  if (ATTN_TSAN) {
+    idle_.insert(idle_.end(), spent_.begin(), spent_.end());
+    spent_.clear();
+    while (fibers_.size() < num_threads_) idle_.push_back(&new_fiber());
+  }
 }
 
 /// Lays out threads and warps, and forgets what a failed block left behind.
@@ -194,24 +199,27 @@ void BlockRunner::run_thread() {
 }
 
 Fiber& BlockRunner::idle_fiber() {
-  if (idle_.empty()) {
-    fibers_.push_back(std::make_unique<Fiber>(stacks_, [this]() -> Fiber& { return fiber_main(); }));
-    return *fibers_.back();
-  }
+  if (idle_.empty()) return new_fiber();
   Fiber* fiber = idle_.back();
   idle_.pop_back();
   return *fiber;
 }
 
+Fiber& BlockRunner::new_fiber() {
+  fibers_.push_back(std::make_unique<Fiber>(stacks_, [this]() -> Fiber& { return fiber_main(); }));
+  return *fibers_.back();
+}
+
 /// Keeps the first error and makes exactly the waiting threads ready: each unwinds when it is resumed.
 void BlockRunner::fail(std::exception_ptr error) {
   if (!failed_) error_ = std::move(error);
+  tsan_release(&end_token_);  // the error goes to run()
   failed_ = true;
   ready_warps_ = 0;
   for (unsigned w = 0; w < num_warps_; ++w) {
     Warp& warp = warps_[w];
     warp.ready = 0;
-    for (unsigned p = 0; (warp.present >> p) & 1U; ++p) {
+    for (unsigned p = 0; p < static_cast<unsigned>(std::popcount(warp.present)); ++p) {
       const unsigned thread = w * kWarpSize + warp.lane_at[p];
       if (threads_[thread].fiber && thread != thread_id()) warp.ready |= 1U << p;
     }

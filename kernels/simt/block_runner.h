@@ -106,6 +106,7 @@ class BlockRunner {
   void run_thread();
   bool pick_next();
   Fiber& idle_fiber();
+  Fiber& new_fiber();
   static Group& group_of(Warp& warp, unsigned mask, const Site& site);
   void wait(const char* what, unsigned mask, const Site& site);
   void open_warp(unsigned positions);
@@ -123,7 +124,7 @@ class BlockRunner {
   StackPool stacks_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> idle_;   // ready to start a thread
-  std::vector<Fiber*> spent_;  // under TSan: each thread of a block needs a fiber of its own
+  std::vector<Fiber*> spent_;  // under TSan, where each thread of a block needs its own fiber
   Fiber main_;
   Fiber* running_ = nullptr;
   bool stopping_ = false;

@@ -11,6 +11,8 @@ namespace attn::simt {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
+/// Sizes beyond any tensor come from arithmetic gone wrong; sanitizers abort instead of refusing them.
+constexpr std::size_t kLargestBuffer = std::size_t{1} << 39U;
 
 constexpr std::uint64_t kGuardWord = 0x0001000100010001ULL * kGuardPattern;
 
@@ -43,7 +45,7 @@ void GuardedBlock::Free::operator()(std::byte* pointer) const noexcept { std::fr
 
 GuardedBlock::GuardedBlock(std::size_t bytes) : size_(bytes) {
   static_assert(kGuardBytes % kAlignment == 0);
-  if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
+  if (bytes > kLargestBuffer) throw std::bad_alloc();
   const std::size_t total = (bytes + 2 * kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, total)));
   if (!memory_) throw std::bad_alloc();

@@ -8,11 +8,16 @@
 #define ATTN_ASAN 0
 #endif
 
+// The build defines ATTN_TSAN for the emulator's own files, which are not instrumented (CMakeLists.txt).
+#ifndef ATTN_TSAN
 #if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
 #define ATTN_TSAN 1
 #else
 #define ATTN_TSAN 0
+#endif
+#endif
+#if ATTN_TSAN
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace attn::simt {

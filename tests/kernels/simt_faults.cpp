@@ -1,6 +1,7 @@
 // Planted faults: each must be caught, with an error that says where.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -42,6 +43,19 @@ TEST(SimtFaults, ACorrectKernelIsBitEqualInEveryOrder) {
   }
 }
 
+#if defined(__SANITIZE_THREAD__)
+/// TSan knows each CUDA thread as a thread of its own, so it names the line that needed the barrier.
+TEST(SimtFaultsDeathTest, ADroppedBarrierIsADataRace) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  constexpr int kExitCodeAfterReports = 66;
+  EXPECT_EXIT(
+      {
+        tree_sums({}, false);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(kExitCodeAfterReports), "data race");
+}
+#else
 TEST(SimtFaults, ADroppedBarrierChangesWithTheOrder) {
   const std::vector<float> right = tree_sums({}, true);
   const auto broken = [&](SimtOrder order) { return tree_sums({.order = order, .seed = 1}, false); };
@@ -49,6 +63,7 @@ TEST(SimtFaults, ADroppedBarrierChangesWithTheOrder) {
   EXPECT_NE(broken(SimtOrder::forward), broken(SimtOrder::shuffled));
   EXPECT_NE(broken(SimtOrder::shuffled), right);
 }
+#endif
 
 __global__ void stray_write_kernel(float* out, int n, int stray_thread, int offset) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

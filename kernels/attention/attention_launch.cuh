@@ -57,9 +57,9 @@ void check_attention(const char* op, const Params& p, std::size_t workspace_need
   ATTN_CHECK(!(probe.tile_m || probe.tile_l || probe.tile_alpha || probe.tile_o_norm) ||
                  probe.max_tiles >= num_k_tiles,
              "{}: probe has {} columns for {} tiles", op, probe.max_tiles, num_k_tiles);
-  const std::int64_t batch_heads = static_cast<std::int64_t>(p.batch) * p.num_heads;
-  ATTN_CHECK(batch_heads <= 65535, "{}: batch {} x {} heads is beyond the grid's 65535", op, p.batch,
-             p.num_heads);
+  // Level 1 and the weights of a probe put batch x heads on grid.z, level 2 the batch alone.
+  const std::int64_t grid_z = p.level == 2 && !probe.weights ? p.batch : std::int64_t{p.batch} * p.num_heads;
+  ATTN_CHECK(grid_z <= 65535, "{}: batch {} x {} heads is beyond the grid's 65535", op, p.batch, p.num_heads);
 }
 
 /// Data an attention launch must move: q, o, lse and the K and V rows of `total_k` keys, once each.

@@ -11,6 +11,8 @@ namespace attn {
 
 namespace {
 
+constexpr int kMaxSplits = 128;  // as flash-attention: more partial states than that cost more than they save
+
 void require(bool good, std::string_view field, std::int64_t value, std::string_view allowed) {
   if (!good) throw InputError(fmt::format("engine.{} is {}; use {}", field, value, allowed));
 }
@@ -30,7 +32,8 @@ void EngineConfig::validate() const {
   require(max_model_len >= 0, "max_model_len", max_model_len, "0 (the model's limit) or a number of tokens");
   require(prefill_level == 1 || prefill_level == 2, "prefill_level", prefill_level, "1 (naive) or 2 (tiled)");
   require(decode_level == 1 || decode_level == 2, "decode_level", decode_level, "1 (naive) or 2 (tiled)");
-  require(num_splits >= 0, "num_splits", num_splits, "0 (the plan chooses) or a number of splits");
+  require(num_splits >= 0 && num_splits <= kMaxSplits, "num_splits", num_splits,
+          fmt::format("0 (the plan chooses) to {}", kMaxSplits));
   require(record_layers >= -1, "record_layers", record_layers,
           "-1 (all layers), 0 (none) or a number of layers");
 }

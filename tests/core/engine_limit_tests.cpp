@@ -150,6 +150,7 @@ TEST(EngineLimits, AConfigThatCannotWorkNamesTheField) {
       {message_of([](EngineConfig& c) { c.prefill_level = 3; }), "engine.prefill_level is 3"},
       {message_of([](EngineConfig& c) { c.decode_level = 0; }), "engine.decode_level is 0"},
       {message_of([](EngineConfig& c) { c.num_splits = -1; }), "engine.num_splits is -1"},
+      {message_of([](EngineConfig& c) { c.num_splits = 129; }), "engine.num_splits is 129"},
       {message_of([](EngineConfig& c) { c.record_layers = -2; }), "engine.record_layers is -2"},
   };
   for (const auto& [message, begin] : cases) EXPECT_EQ(message.rfind(begin, 0), 0U) << message;

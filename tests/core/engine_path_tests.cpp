@@ -186,6 +186,19 @@ TEST(EnginePaths, EveryWayToTheKeysGivesTheSameText) {
   }
 }
 
+TEST(EnginePaths, SplitsOfTheKeysDoNotChangeTheText) {
+  const TinyModel model;
+  const auto reference = run_model(model, roomy(), busy());
+  for (const int splits : {1, 3, 128}) {
+    EngineConfig config = roomy();
+    config.num_splits = splits;
+    const auto steps = run_model(model, config, busy());
+    EXPECT_EQ(texts(steps), texts(reference));
+    AttentionOracle oracle(config);
+    for (const StepPtr& step : steps) EXPECT_LT(oracle.worst(*step), 5e-6) << splits << " splits";
+  }
+}
+
 TEST(EnginePaths, HalfTypesStayCloseToDoublePrecision) {
   for (const auto& [dtype, bound] : std::map<std::string, double>{{"float16", 2e-3}, {"bfloat16", 1.2e-2}}) {
     TinyShape shape;

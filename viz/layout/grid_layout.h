@@ -1,5 +1,6 @@
 // A matrix of rows x cols drawn in a box with square-ish cells of whole pixels; at most `limit` cells per
-// side, larger matrices in groups. Pure.
+// side, larger matrices in groups. `free_rows`: rows of different sequences, whose height means nothing.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@ struct GridLayout {
   bool grouped() const { return row_step > 1 || col_step > 1; }
 };
 
-inline GridLayout layout_grid(const Rect& box, int rows, int cols, float max_cell, int limit = 64) {
+inline GridLayout layout_grid(const Rect& box, int rows, int cols, float max_cell, int limit = 64,
+                              bool free_rows = false) {
   GridLayout out;
   out.x = box.x;
   out.y = box.y;
@@ -36,6 +38,7 @@ inline GridLayout layout_grid(const Rect& box, int rows, int cols, float max_cel
   const auto whole = [](float length) { return length >= 1.0F ? std::floor(length) : length; };
   out.cell_w = whole(std::min(max_cell, box.w / static_cast<float>(out.cells_x)));
   out.cell_h = whole(std::min(max_cell, box.h / static_cast<float>(out.cells_y)));
+  if (free_rows) return out;
   // Square, so that a staircase has its true slope; a long thin matrix may use the room it has.
   const float side = std::min(out.cell_w, out.cell_h);
   const bool thin = out.cells_x >= 2 * out.cells_y || out.cells_y >= 2 * out.cells_x;

@@ -73,7 +73,7 @@ void draw_pad_ground(Ui& ui, const Strip& strip) {
                                    strip.rows.attended);
     const std::string text = fmt::format("{} pads take {:.2f} %", mass.pads, 100.0 * mass.stolen);
     const float w = text_width(ui, FontRole::strong, text) + ui.px(14);
-    if (w > ground.w) continue;
+    if (w > ground.w || ground.h < ui.px(60)) continue;
     const Rect label{std::round(ground.x + (ground.w - w) * 0.5F), std::round(ground.y + ground.h * 0.4F), w,
                      ui.px(24)};
     fill(ui, label, ui[Color::panel], 1.0F, ui.px(3));
@@ -199,18 +199,20 @@ void draw_decode_strip(Ui& ui, const BatchRows& batch) {
   rows.k_len = std::min(rows.k_len, rows.attended);
   const float mass_h = mass_bars_height(ui);
   const float blocks_h = ui.px(20);
-  const float tokens_h = ui.body.h - mass_h > ui.px(190) ? ui.px(56) : 0.0F;
   const float axis_w = ui.px(40);
   Strip strip{rows, *find_seq(ui.frame.step->seqs, rows.seq),     {}, {},
               1.0F, std::max(1, ui.frame.step->config.block_size)};
-  strip.plot = {ui.body.x + axis_w, ui.body.y + ui.px(16), ui.body.w - axis_w - ui.px(2),
-                ui.body.h - mass_h - blocks_h - tokens_h - ui.px(28)};
+  const float plot_x = ui.body.x + axis_w;
+  const float plot_w = ui.body.w - axis_w - ui.px(2);
+  strip.bars =
+      layout_bars(blocks_of_keys(strip), plot_x + ui.px(2), plot_w - ui.px(4), ui.px(4), ui.px(46), ui.px(3));
+  const bool tokens = strip.bars.bar_w >= ui.px(12) && ui.body.h - mass_h > ui.px(190);
+  const float tokens_h = tokens ? ui.px(56) : 0.0F;
+  strip.plot = {plot_x, ui.body.y + ui.px(16), plot_w, ui.body.h - mass_h - blocks_h - tokens_h - ui.px(28)};
   if (strip.plot.h < ui.px(24) || rows.attended <= 0) {
     draw_mass_bars(ui, {ui.body.x, ui.body.bottom() - mass_h, ui.body.w, mass_h});
     return;
   }
-  strip.bars = layout_bars(blocks_of_keys(strip), strip.plot.x + ui.px(2), strip.plot.w - ui.px(4), ui.px(4),
-                           ui.px(46), ui.px(3));
   const float peak = largest(*ui.frame.attention, ui.selection.head, rows.q0, 0, rows.attended);
   strip.axis_max = axis_ceiling(peak);
   draw_axis(ui, strip);

@@ -169,8 +169,8 @@ void draw_mask(Ui& ui, const Rect& rect) {
   int cols = batch.k_len;
   std::vector<MaskRow> rows = prefill ? std::vector<MaskRow>{} : decode_mask_rows(ui.frame, kMaxDecodeRows);
   for (const MaskRow& row : rows) cols = std::max(cols, row.attended);
-  const GridLayout grid =
-      layout_grid(box, prefill ? batch.q_len : static_cast<int>(rows.size()), cols, ui.px(30));
+  const GridLayout grid = layout_grid(box, prefill ? batch.q_len : static_cast<int>(rows.size()), cols,
+                                      ui.px(prefill ? 30 : 22), kMaxHeatCells, !prefill);
   if (grid.cells_x == 0 || grid.cells_y == 0) {
     end_panel(ui);
     return;

@@ -11,7 +11,8 @@
 namespace attn::viz {
 namespace {
 
-constexpr int kMaxRows = 4;
+/// Few rows where the panel is low: the bars above need the room more.
+int max_rows(const Ui& ui) { return ui.body.h < ui.px(260) ? 1 : ui.body.h < ui.px(330) ? 2 : 4; }
 
 /// Where the two numbers of a row stand; the heading uses the same columns.
 struct MassColumns {
@@ -79,15 +80,16 @@ Mass measure_mass(const trace::AttentionView& view, int head, int row, int k_len
 }
 
 float mass_bars_height(const Ui& ui) {
-  const int rows = std::clamp(ui.frame.step ? ui.frame.step->num_scheduled : 1, 1, kMaxRows);
+  const int rows = std::clamp(ui.frame.step ? ui.frame.step->num_scheduled : 1, 1, max_rows(ui));
   return ui.px(22) * static_cast<float>(rows) + ui.px(22);
 }
 
 void draw_mass_bars(Ui& ui, const Rect& rect) {
   const int batch = std::min<int>(ui.frame.step->num_scheduled, static_cast<int>(ui.frame.step->seqs.size()));
   const int focus = focus_seq(ui.frame, ui.selection);
+  const int room = max_rows(ui);
   std::string heading = "Attention mass";
-  if (batch > kMaxRows) heading += fmt::format(" ({} of {} sequences)", kMaxRows, batch);
+  if (batch > room) heading += fmt::format(" ({} of {} sequences)", room, batch);
   text_in(ui, FontRole::small, {rect.x, rect.y, rect.w, ui.px(18)}, ui[Color::muted], heading, Align::left);
   const MassColumns at = columns_of(ui, {rect.x, rect.y, rect.w, ui.px(18)});
   text_in(ui, FontRole::small, at.measured, ui[Color::muted], "stolen", Align::right);
@@ -95,9 +97,9 @@ void draw_mass_bars(Ui& ui, const Rect& rect) {
   float y = rect.y + ui.px(20);
   int drawn = 0;
   // Batch order, but the selected sequence is always among those shown.
-  for (int b = 0; b < batch && drawn < kMaxRows; ++b) {
+  for (int b = 0; b < batch && drawn < room; ++b) {
     const int seq = ui.frame.step->seqs[static_cast<std::size_t>(b)].id;
-    const bool last_place = drawn == kMaxRows - 1 && batch > kMaxRows;
+    const bool last_place = drawn == room - 1 && batch > room;
     const BatchRows rows =
         batch_rows(ui.frame, last_place && b <= batch_rows(ui.frame, focus).batch ? focus : seq);
     if (rows.batch < 0 || rows.q0 >= ui.frame.attention->num_q) continue;

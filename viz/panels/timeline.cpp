@@ -202,9 +202,11 @@ void draw_timeline(Ui& ui, const Rect& rect) {
   draw_occupancy(ui, lanes);
   if (ui.frame.index >= lanes.layout.first && ui.frame.index < lanes.layout.end) {
     const float x0 = lanes.layout.left(ui.frame.index);
+    const bool lanes_below = lanes.gantt.h >= ui.px(11) || pool_h > 0.0F;
+    const float bottom = lanes_below ? area.bottom() : lanes.head.bottom();
     outline(ui,
             {x0 - 1.0F, lanes.head.y + ui.px(14), lanes.layout.right(ui.frame.index) - x0 + 1.0F,
-             area.bottom() - lanes.head.y - ui.px(14)},
+             bottom - lanes.head.y - ui.px(14)},
             ui[Color::accent], ui.px(2));
   }
   end_panel(ui);

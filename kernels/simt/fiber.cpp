@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/common/check.h"
+#include "kernels/simt/sanitizers.h"
 
 namespace attn::simt {
 namespace {
@@ -21,7 +22,10 @@ struct BorrowedStack {
 }  // namespace
 
 StackPool::~StackPool() {
-  for (std::byte* chunk : chunks_) munmap(chunk, kStackBytes * kStacksPerChunk);
+  for (std::byte* chunk : chunks_) {
+    asan_unpoison(chunk, kStackBytes * kStacksPerChunk);
+    munmap(chunk, kStackBytes * kStacksPerChunk);
+  }
 }
 
 boost::context::stack_context StackPool::take() {

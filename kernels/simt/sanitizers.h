@@ -1,7 +1,10 @@
 // What AddressSanitizer and ThreadSanitizer must be told about fibers; all of it vanishes without them.
 #pragma once
 
+#include <cstddef>
+
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #define ATTN_ASAN 1
 #else
@@ -32,6 +35,14 @@ inline void tsan_release([[maybe_unused]] void* address) {
 inline void tsan_acquire([[maybe_unused]] void* address) {
 #if ATTN_TSAN
   __tsan_acquire(address);
+#endif
+}
+
+/// A fiber abandoned in mid-stack leaves its red zones poisoned; memory mapped there later must not inherit
+/// them.
+inline void asan_unpoison([[maybe_unused]] void* address, [[maybe_unused]] std::size_t bytes) {
+#if ATTN_ASAN
+  __asan_unpoison_memory_region(address, bytes);
 #endif
 }
 

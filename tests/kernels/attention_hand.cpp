@@ -126,7 +126,9 @@ ATTN_DEVICE_TEST(AttentionHand, rows_without_a_visible_key_are_zero_with_lse_min
         for (int i = 0; i < q; ++i) {
           const bool empty = i < q - k;
           EXPECT_EQ(got.lse[i] == -kInf, empty) << "row " << i << " lse " << got.lse[i];
-          if (empty) EXPECT_EQ(got.o[i * 8], 0.0F) << "row " << i;
+          if (empty) {
+            EXPECT_EQ(got.o[i * 8], 0.0F) << "row " << i;
+          }
           EXPECT_FALSE(std::isnan(got.o[i * 8])) << "row " << i;
         }
       });

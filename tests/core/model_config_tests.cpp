@@ -186,8 +186,9 @@ TEST(RopeInvFreq, Llama3KeepsFastTurnsAndStretchesSlowOnes) {
   // Between: wavelengths 2048 .. 8192, that is indices 29 .. 34.
   const double expected[] = {3.211446106e-03, 2.166570452e-03, 1.371893664e-03, 8.567514639e-04,
                              5.248460552e-04, 3.126936855e-04, 1.785078024e-04, 9.556212899e-05};
-  for (int i = 28; i < 36; ++i)
+  for (int i = 28; i < 36; ++i) {
     EXPECT_NEAR(scaled[i], expected[i - 28], 2e-7 * expected[i - 28] + 1e-10) << i;
+  }
 }
 
 }  // namespace attn::test

@@ -18,7 +18,12 @@ using nlohmann::json;
 
 ScratchDir::ScratchDir() {
   static std::atomic<int> count = 0;
-  path_ = std::filesystem::temp_directory_path() / fmt::format("attnscope-model-{}-{}", ::getpid(), count++);
+  // Thousands of small files: in memory where the system has such a place.
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code error;
+  const bool usable = std::filesystem::is_directory(memory, error) && ::access(memory.c_str(), W_OK) == 0;
+  path_ = (usable ? memory : std::filesystem::temp_directory_path()) /
+          fmt::format("attnscope-model-{}-{}", ::getpid(), count++);
   std::filesystem::create_directories(path_);
 }
 

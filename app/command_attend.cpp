@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/commands.h"
-#include "app/image_write.h"
+#include "app/output_file.h"
 #include "core/trace/tensor_case.h"
 
 namespace attn::app {

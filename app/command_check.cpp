@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/commands.h"
+#include "app/engine_host.h"
 #include "app/opening.h"
 #include "app/scenario.h"
 #include "core/model/tokenizer.h"
@@ -13,6 +14,7 @@
 #include "core/trace/state_hash.h"
 #include "core/trace/tensor_case.h"
 #include "core/trace/trace_file.h"
+#include "kernels/common/check.h"
 
 namespace attn::app {
 namespace {
@@ -34,18 +36,37 @@ void check_model(const fs::path& path) {
   fmt::print("tokenizer: byte-level BPE, {} tokens\n", Tokenizer::load(path).vocab_size());
 }
 
-void check_scenario(const fs::path& path) {
+/// Runs every prompt up to its first token, which is when the engine accepts or rejects it.
+int check_requests(Scenario scenario) {
+  for (ScenarioRequest& request : scenario.requests) request.sampling.max_tokens = 1;
+  scenario.engine.record_layers = 0;
+  EngineHost host(scenario, DeviceChoice::simt);
+  int rejected = 0;
+  while (host.has_work()) {
+    for (const trace::Rejected& request : host.step()->rejected) {
+      const std::string& label =
+          host.recording()->manifest().request_labels.at(static_cast<std::size_t>(request.id));
+      fmt::print(stderr, "attnscope: request {} would be rejected: {}\n", label, request.reason);
+      ++rejected;
+    }
+  }
+  return rejected;
+}
+
+int check_scenario(const fs::path& path) {
   const Scenario scenario = load_scenario(path);
   if (!scenario.tensors.empty()) {
     const trace::TensorCase tensors = trace::load_tensor_case(scenario.tensors);
     fmt::print("scenario '{}': tensor case {}\n", scenario.name, tensors.name);
-    return;
+    return 0;
   }
   fmt::print("scenario '{}': {} requests, block_size {}, {} blocks\n", scenario.name,
              scenario.requests.size(), scenario.engine.block_size, scenario.engine.num_blocks);
-  if (scenario.film_stops > 0)
+  if (scenario.film_stops > 0) {
     fmt::print("{} film stops: this version does not play them\n", scenario.film_stops);
+  }
   check_model(scenario.model);
+  return check_requests(scenario) == 0 ? 0 : 1;
 }
 
 int check_trace(const fs::path& path) {
@@ -63,24 +84,33 @@ int check_trace(const fs::path& path) {
   return diverged == 0 && store->note().empty() ? 0 : 1;
 }
 
-int check(const fs::path& path) {
-  switch (kind_of(path)) {
+int check_content(const fs::path& path, FileKind kind) {
+  switch (kind) {
     case FileKind::model:
       check_model(path);
       return 0;
     case FileKind::scenario:
-      check_scenario(path);
-      return 0;
+      return check_scenario(path);
     case FileKind::trace:
       return check_trace(path);
-    case FileKind::tensor_case: {
-      const trace::TensorCase tensors = trace::load_tensor_case(path);
-      fmt::print("tensor case {}: q [{}] {}\n", tensors.name, fmt::join(tensors.q.shape, ", "),
-                 dtype_name(tensors.q.dtype));
-      return 0;
-    }
+    case FileKind::tensor_case:
+      break;
   }
+  const trace::TensorCase tensors = trace::load_tensor_case(path);
+  fmt::print("tensor case {}: q [{}] {}\n", tensors.name, fmt::join(tensors.q.shape, ", "),
+             dtype_name(tensors.q.dtype));
   return 0;
+}
+
+/// 1 when the file is there but not as it should be; a path that leads nowhere is bad usage.
+int check(const fs::path& path) {
+  const FileKind kind = kind_of(path);
+  try {
+    return check_content(path, kind);
+  } catch (const InputError& error) {
+    fmt::print(stderr, "attnscope: {}\n", error.what());
+    return 1;
+  }
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 // `run SCENARIO`: every step without a window, into a trace and JSON lines.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,10 +10,9 @@
 
 #include "app/commands.h"
 #include "app/engine_host.h"
-#include "app/image_write.h"
+#include "app/output_file.h"
 #include "app/progress.h"
 #include "core/trace/jsonl.h"
-#include "core/trace/names.h"
 #include "core/trace/trace_file.h"
 #include "kernels/common/check.h"
 
@@ -31,49 +27,64 @@ struct RunOptions {
   std::vector<std::string> overrides;
 };
 
-/// Where JSON lines go: nowhere, standard output ("-") or a file.
+/// Where JSON lines go: nowhere (""), standard output ("-") or a file.
 class JsonLines {
  public:
-  explicit JsonLines(const std::string& target) : wanted_(!target.empty()) {
-    if (!wanted_ || target == "-") return;
-    require_writable(target);
-    file_.open(target);
-    if (!file_) throw InputError(fmt::format("cannot write the JSON lines ({}); check the path", target));
+  explicit JsonLines(const std::string& target) : to_stdout_(target == "-") {
+    if (!target.empty() && !to_stdout_) file_.emplace(target);
   }
   void write(const trace::StepRecord& record) {
-    if (!wanted_) return;
+    if (!file_ && !to_stdout_) return;
     const std::string line = trace::to_json_line(record) + "\n";
-    if (file_.is_open()) {
-      file_ << line << std::flush;
-      if (!file_) throw InputError("the JSON lines could not be written; is the disk full?");
-    } else {
-      std::fwrite(line.data(), 1, line.size(), stdout);
+    if (file_) return file_->write(line);
+    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) {
+      throw InputError("standard output cannot be written (--jsonl -); is whoever reads it still there?");
     }
+  }
+  void finish() {
+    if (file_) file_->commit();
   }
 
  private:
-  bool wanted_;
-  std::ofstream file_;
+  bool to_stdout_;
+  std::optional<OutputFile> file_;
 };
 
-/// What a person wants to know afterwards: each request's text.
-void print_texts(const trace::Store& store, std::FILE* out) {
-  std::vector<std::string> texts(store.manifest().request_labels.size());
-  std::vector<std::string> rejected(texts.size());
+/// What became of each request, by id.
+struct Outcome {
+  std::vector<std::int32_t> token_ids;  // generated
+  std::string rejection;                // "" = not rejected
+};
+
+std::vector<Outcome> outcomes_of(const trace::Store& store) {
+  std::vector<Outcome> outcomes(store.manifest().request_labels.size());
   for (int i = 0; i < store.num_steps(); ++i) {
     const auto record = store.step(i);
     for (const trace::Sampled& sample : record->sampled) {
-      if (!sample.discarded) texts.at(static_cast<std::size_t>(sample.seq_id)) += sample.text;
+      if (!sample.discarded)
+        outcomes.at(static_cast<std::size_t>(sample.seq_id)).token_ids.push_back(sample.token_id);
     }
-    for (const trace::Rejected& r : record->rejected) rejected.at(static_cast<std::size_t>(r.id)) = r.reason;
+    for (const trace::Rejected& rejected : record->rejected) {
+      outcomes.at(static_cast<std::size_t>(rejected.id)).rejection = rejected.reason;
+    }
   }
-  for (std::size_t id = 0; id < texts.size(); ++id) {
+  return outcomes;
+}
+
+/// What a person wants to know afterwards. Throws InputError when not one request could be served.
+void report(const EngineHost& host, std::FILE* out) {
+  const trace::Store& store = *host.recording();
+  const std::vector<Outcome> outcomes = outcomes_of(store);
+  for (std::size_t id = 0; id < outcomes.size(); ++id) {
     const std::string& label = store.manifest().request_labels[id];
-    if (!rejected[id].empty()) {
-      fmt::print(out, "[{}] {}: rejected: {}\n", id, label, rejected[id]);
+    if (outcomes[id].rejection.empty()) {
+      fmt::print(out, "[{}] {}: {}\n", id, label, host.decode(outcomes[id].token_ids));
     } else {
-      fmt::print(out, "[{}] {}: {}\n", id, label, texts[id]);
+      fmt::print(stderr, "attnscope: request {} is rejected: {}\n", label, outcomes[id].rejection);
     }
+  }
+  if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return !outcome.rejection.empty(); })) {
+    throw InputError("every request was rejected; change them as said above");
   }
 }
 
@@ -87,21 +98,18 @@ int run_scenario(const RunOptions& options) {
   JsonLines lines(options.jsonl);
   EngineHost host(scenario, device_choice(options.device));
   if (!host.note().empty()) fmt::print(stderr, "attnscope: {}\n", host.note());
-  std::optional<trace::Writer> writer;
-  if (!options.trace.empty()) writer.emplace(options.trace, host.recording()->manifest());
+  if (!options.trace.empty()) host.record_to(options.trace);
 
   Progress progress("running", scenario.max_steps);
   int steps = 0;
   while (host.has_work() && steps < scenario.max_steps) {
-    const std::shared_ptr<const trace::StepRecord> record = host.step();
-    ++steps;
-    if (writer) writer->append(*record);
-    lines.write(*record);
-    progress.update(steps);
+    lines.write(*host.step());
+    progress.update(++steps);
   }
   progress.finish();
+  lines.finish();
   std::FILE* out = options.jsonl == "-" ? stderr : stdout;
-  print_texts(*host.recording(), out);
+  report(host, out);
   fmt::print(out, "{} steps on {}{}\n", steps, host.device().name(),
              host.has_work() ? fmt::format(", stopped by max_steps = {}", scenario.max_steps) : "");
   if (!options.trace.empty()) fmt::print(out, "trace: {}\n", options.trace);
@@ -110,17 +118,6 @@ int run_scenario(const RunOptions& options) {
 
 }  // namespace
 
-void add_device_option(CLI::App& command, std::string& name) {
-  command.add_option("--device", name, "where kernels run: auto, cuda or simt (the emulator)")
-      ->check(CLI::IsMember({"auto", "cuda", "simt"}))
-      ->capture_default_str();
-}
-
-DeviceChoice device_choice(const std::string& name) {
-  if (name == "cuda") return DeviceChoice::cuda;
-  return name == "simt" ? DeviceChoice::simt : DeviceChoice::automatic;
-}
-
 void add_run_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("run", "run a scenario to its end without a window");
   auto options = std::make_shared<RunOptions>();
@@ -128,7 +125,7 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("--trace", options->trace, "record every step into this .attn file");
   command->add_option("--jsonl", options->jsonl,
                       "one JSON object per step into this file, or - for standard output");
-  command->add_option("--set", options->overrides, "change a value of the scenario: engine.block_size=4");
+  add_set_option(*command, options->overrides);
   add_device_option(*command, options->device);
   command->callback([options, &action] { action = [options] { return run_scenario(*options); }; });
 }

@@ -5,10 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/commands.h"
 #include "app/headless.h"
+#include "app/image_write.h"
 #include "app/opening.h"
+#include "app/output_file.h"
 #include "app/progress.h"
 #include "kernels/common/check.h"
 
@@ -23,16 +27,18 @@ struct StillOptions {
   std::string size = "1600x900";
   std::string theme = "dark";
   std::string device = "auto";
+  std::vector<std::string> overrides;
   float scale = 1.0F;
   int frames = 12;
 };
 
-void parse_size(const std::string& text, int& width, int& height) {
-  int used = 0;
+std::pair<int, int> parse_size(const std::string& text) {
+  int width = 0, height = 0, used = 0;
   if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 ||
       used != static_cast<int>(text.size())) {
     throw InputError(fmt::format("'{}' is not a size; write --size 1920x1080", text));
   }
+  return {width, height};
 }
 
 viz::ViewState view_of(const StillOptions& options) {
@@ -45,86 +51,57 @@ viz::ViewState view_of(const StillOptions& options) {
   return view;
 }
 
-/// A session on a scenario (live), trace or tensor case.
-std::unique_ptr<Session> open_session(const Link& link, DeviceChoice choice) {
-  if (kind_of(link.path) == FileKind::model) {
-    throw InputError(
-        fmt::format("{} is a model; give a scenario, a trace or a tensor case", link.path.string()));
-  }
-  if (kind_of(link.path) == FileKind::scenario) {
-    Scenario scenario = load_scenario(link.path);
-    if (scenario.tensors.empty()) return std::make_unique<Session>(std::move(scenario), choice, [] {});
-    return std::make_unique<Session>(open_store(scenario.tensors, choice), choice, [] {});
-  }
-  return std::make_unique<Session>(open_store(link.path, choice), choice, [] {});
-}
-
-/// Steps a session forward once and waits; false at the end.
-bool advance(Session& session, viz::ViewState& view) {
-  const int before = session.frame().index;
-  session.apply({{viz::Command::Kind::step_forward, 0, 0.0F, {}, {}}}, view);
-  session.wait_idle();
-  return session.frame().index > before;
-}
-
-void require_no_error(Session& session) {
-  const viz::Frame frame = session.frame();
-  if (!frame.step) throw InputError(frame.status.empty() ? "there is no step to draw" : frame.status);
-}
-
 int still(const StillOptions& options) {
   require_writable(options.output);
-  int width = 0, height = 0;
-  parse_size(options.size, width, height);
+  const auto [width, height] = parse_size(options.size);
   viz::ViewState view = view_of(options);
-  const Link link = parse_link(options.file);
-  const std::unique_ptr<Session> session = open_session(link, device_choice(options.device));
+  const DeviceChoice choice = device_choice(options.device);
+  const Subject subject = open_subject(options.file, choice, options.overrides);
+  const std::unique_ptr<Session> session = make_session(subject, choice, [] {});
   Headless headless(width, height);
-  session->wait_idle();
-  require_no_error(*session);
-  viz::Selection selection = session->selection();
-  selection.layer = link.layer.value_or(selection.layer);
-  selection.head = link.head.value_or(selection.head);
-  selection.seq = link.seq.value_or(selection.seq);
-  session->select(selection);
-  // A live scenario runs up to the wanted step; a trace has it already.
-  const int wanted = link.step.value_or(session->frame().step->step);
-  while (session->frame().step->step < wanted && advance(*session, view)) {
-  }
-  if (session->frame().step->step != wanted) {
-    throw InputError(fmt::format("there is no step {} ({}); the last one is {}", wanted, link.path.string(),
-                                 session->frame().step->step));
-  }
-  session->wait_idle();
+  go_to_link(*session, subject.link);
   write_png(headless.picture(*session, view), options.output);
   fmt::print("{} ({}x{}, drawn by {})\n", options.output, width, height, headless.renderer());
   return 0;
 }
 
+/// Steps a session forward once and waits; false at the end.
+bool advance(Session& session, viz::ViewState& view) {
+  const int before = session.frame().index;
+  viz::Command forward;
+  forward.kind = viz::Command::Kind::step_forward;
+  session.apply(viz::Commands{forward}, view);
+  session.wait_idle();
+  return session.frame().index > before;
+}
+
 int strip(const StillOptions& options) {
-  std::error_code error;
-  fs::create_directories(options.output, error);
   const fs::path folder = options.output;
+  std::error_code error;
+  fs::create_directories(folder, error);
   require_writable(folder / "strip.png");
-  int width = 0, height = 0;
-  parse_size(options.size, width, height);
+  const auto [width, height] = parse_size(options.size);
   viz::ViewState view = view_of(options);
-  const std::unique_ptr<Session> session =
-      open_session(parse_link(options.file), device_choice(options.device));
+  const DeviceChoice choice = device_choice(options.device);
+  const Subject subject = open_subject(options.file, choice, options.overrides);
+  const std::unique_ptr<Session> session = make_session(subject, choice, [] {});
   Headless headless(width, height);
-  session->wait_idle();
-  require_no_error(*session);
-  std::vector<Image> images;
+  go_to_link(*session, subject.link);
+  constexpr int kColumns = 3, kShrink = 2;
+  std::vector<Image> small;
+  std::string first;
   Progress progress("drawing", options.frames);
   do {
-    images.push_back(headless.picture(*session, view));
-    write_png(images.back(), folder / fmt::format("step-{:02d}.png", session->frame().step->step));
-    progress.update(static_cast<int>(images.size()));
-  } while (static_cast<int>(images.size()) < options.frames && advance(*session, view));
+    const Image image = headless.picture(*session, view);
+    const fs::path path = folder / fmt::format("step-{:03d}.png", session->frame().step->step);
+    write_png(image, path);
+    if (first.empty()) first = path.string();
+    small.push_back(shrink(image, kShrink));
+    progress.update(static_cast<int>(small.size()));
+  } while (static_cast<int>(small.size()) < options.frames && advance(*session, view));
   progress.finish();
-  constexpr int kColumns = 3, kShrink = 3;
-  write_png(contact_sheet(images, kColumns, kShrink), folder / "strip.png");
-  fmt::print("{} pictures of {} steps in {}\nfilm strip: {}\n", images.size(), images.size(), folder.string(),
+  write_png(contact_sheet(small, kColumns), folder / "strip.png");
+  fmt::print("picture: {} (and {} more)\nfilm strip: {}\n", first, small.size() - 1,
              (folder / "strip.png").string());
   return 0;
 }
@@ -134,10 +111,9 @@ void add_common(CLI::App& command, StillOptions& options) {
       .add_option("file", options.file, "scenario, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1")
       ->required();
   command.add_option("--size", options.size, "pixels")->capture_default_str();
-  command.add_option("--theme", options.theme, "dark or light")
-      ->check(CLI::IsMember({"dark", "light"}))
-      ->capture_default_str();
+  add_theme_option(command, options.theme);
   command.add_option("--scale", options.scale, "size of text and panels")->capture_default_str();
+  add_set_option(command, options.overrides);
   add_device_option(command, options.device);
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "kernels/device.h"
 
@@ -23,10 +24,22 @@ void add_strip_command(CLI::App& app, Action& action);
 
 /// Adds --device auto|cuda|simt.
 void add_device_option(CLI::App& command, std::string& name);
+/// Adds --set key=value, which may be given several times.
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
+/// Adds --theme dark|light.
+void add_theme_option(CLI::App& command, std::string& theme);
 /// Parses what add_device_option read. PRECOND: it passed the option's own check.
 DeviceChoice device_choice(const std::string& name);
 
-/// The window on a scenario, trace or tensor case; "" = the default scenario.
-int view_file(const std::string& link, DeviceChoice choice, double close_after_seconds, bool print_start);
+struct ViewOptions {
+  std::string file;  // scenario, trace or tensor case; "" = the default scenario
+  std::string trace;
+  std::string theme = "dark";
+  std::string device = "auto";
+  std::vector<std::string> overrides;
+  double seconds = 0.0;  // 0 = until the user closes it
+  bool print_start = false;
+};
+int view_file(const ViewOptions& options);
 
 }  // namespace attn::app

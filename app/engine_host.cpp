@@ -76,11 +76,20 @@ Request EngineHost::make_request(const ScenarioRequest& wanted, std::size_t inde
   return request;
 }
 
+void EngineHost::record_to(const std::filesystem::path& path) {
+  writer_ = std::make_unique<trace::Writer>(path, recording_->manifest());
+}
+
+std::string EngineHost::decode(const std::vector<std::int32_t>& ids) const {
+  return tokenizer_ ? tokenizer_->decode(ids) : fmt::format("<{}>", fmt::join(ids, "><"));
+}
+
 bool EngineHost::has_work() const { return engine_->has_work(); }
 
 std::shared_ptr<const trace::StepRecord> EngineHost::step() {
   std::shared_ptr<const trace::StepRecord> record = engine_->step();
   recording_->append(record);
+  if (writer_) writer_->append(*record);
   return record;
 }
 
@@ -88,6 +97,7 @@ void EngineHost::add_prompt(const std::string& text, const SamplingParams& sampl
   if (!tokenizer_) throw InputError("this model has no tokenizer.json; prompts cannot be typed");
   Request request{0, beginning_of(text), tokenizer_->encode(text), sampling};
   recording_->add_request_label(request.label);
+  if (writer_) writer_->append_request_label(request.label);
   engine_->add_request(std::move(request));
 }
 

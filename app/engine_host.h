@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/scenario.h"
 #include "core/engine/engine.h"
@@ -25,10 +26,14 @@ class EngineHost {
   bool has_work() const;
   /// Runs one step and appends it to the recording. PRECOND: has_work().
   std::shared_ptr<const trace::StepRecord> step();
+  /// Text of generated ids; "<17>" each when there is no tokenizer.
+  std::string decode(const std::vector<std::int32_t>& ids) const;
   /// A prompt typed by the user; enters at the next step.
   void add_prompt(const std::string& text, const SamplingParams& sampling);
 
-  std::shared_ptr<trace::Recording> recording() const { return recording_; }
+  /// Also writes the run to a file from here on. PRECOND: no step has run. Throws InputError.
+  void record_to(const std::filesystem::path& path);
+  std::shared_ptr<const trace::Recording> recording() const { return recording_; }
   Device& device() { return *pick_.device; }
   /// Why the emulator is used although a GPU was hoped for; "" when there is nothing to say.
   const std::string& note() const { return pick_.note; }
@@ -40,6 +45,7 @@ class EngineHost {
   std::unique_ptr<Transformer> transformer_;
   std::unique_ptr<Engine> engine_;
   std::shared_ptr<trace::Recording> recording_;
+  std::unique_ptr<trace::Writer> writer_;  // null: not written to a file
   std::uint64_t seed_ = 0;
 };
 

@@ -27,7 +27,8 @@ GlPainter::~GlPainter() {
 void GlPainter::restyle(const viz::ViewState& view) {
   if (view.scale == scale_ && view.light_theme == light_) return;
   font_note_ = viz::apply_style(view);
-  if (view.scale != scale_) ImGui_ImplOpenGL3_DestroyFontsTexture();  // made again by the next NewFrame
+  ImGui_ImplOpenGL3_DestroyDeviceObjects();  // the next NewFrame makes them again, the font texture among
+                                             // them
   scale_ = view.scale;
   light_ = view.light_theme;
 }

@@ -1,4 +1,4 @@
-// PNG files.
+// Pictures in memory and as PNG files.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct Image {
   std::vector<std::uint8_t> rgba;
 };
 
-/// Written beside the target and renamed, so a half-written file never has the name. Throws InputError.
+/// Throws InputError when it cannot be written; `path` never holds half a picture.
 void write_png(const Image& image, const std::filesystem::path& path);
 
-/// Throws InputError when a file of that name could not be written: asked before long work.
-void require_writable(const std::filesystem::path& path);
+/// Scaled down by a whole factor, each pixel the mean of those it stands for.
+Image shrink(const Image& image, int factor);
 
-/// The images side by side in rows, each scaled down by a whole factor.
-Image contact_sheet(const std::vector<Image>& images, int columns, int shrink);
+/// Images of one size side by side in rows, with a gap around each.
+Image contact_sheet(const std::vector<Image>& images, int columns);
 
 }  // namespace attn::app

@@ -1,9 +1,22 @@
 #include "app/inspector_thread.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 namespace attn::app {
+namespace {
+
+constexpr std::size_t kMaxBytes = 128U << 20U;  // of remembered answers
+
+std::size_t bytes_of(const InspectorThread::Answer& answer) {
+  if (!answer.view) return answer.note.size();
+  const trace::AttentionView& view = *answer.view;
+  return sizeof(float) *
+         (view.scores.size() + view.weights.size() + 4 * view.tile_m.size() + view.lse.size());
+}
+
+}  // namespace
 
 InspectorThread::InspectorThread(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
                                  std::function<void()> changed)
@@ -18,54 +31,74 @@ InspectorThread::~InspectorThread() {
   thread_.join();
 }
 
-void InspectorThread::ask(int index, int layer) {
+InspectorThread::Answer InspectorThread::get(int index, int layer) {
   {
     const std::lock_guard lock(mutex_);
-    if (index == index_ && layer == layer_) return;
-    index_ = index;
-    layer_ = layer;
+    const Question question{index, layer};
+    if (const Answer* answer = find(question)) return *answer;
+    wanted_ = question;
   }
   wake_.notify_all();
+  return {nullptr, "loading"};
 }
 
-InspectorThread::Answer InspectorThread::latest() const {
-  const std::lock_guard lock(mutex_);
-  return answer_;
-}
-
-InspectorThread::Answer InspectorThread::wait() const {
+InspectorThread::Answer InspectorThread::wait(int index, int layer) {
+  const Question question{index, layer};
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return answer_.index == index_ && answer_.layer == layer_; });
-  return answer_;
+  for (;;) {
+    if (const Answer* answer = find(question)) return *answer;
+    wanted_ = question;
+    wake_.notify_all();
+    wake_.wait(lock);
+  }
 }
 
 void InspectorThread::run() {
-  std::unique_ptr<Device> device;
-  std::unique_ptr<trace::Inspector> inspector;
   for (;;) {
-    Answer answer;
+    Question question{};
     {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stop_ || index_ != answer_.index || layer_ != answer_.layer; });
+      wake_.wait(lock, [this] { return stop_ || wanted_; });
       if (stop_) return;
-      answer.index = index_;
-      answer.layer = layer_;
+      question = *std::exchange(wanted_, std::nullopt);
     }
-    try {
-      if (!inspector) {
-        device = make_device(choice_).device;
-        inspector = std::make_unique<trace::Inspector>(*device, store_);
-      }
-      answer.view = inspector->inspect(answer.index, answer.layer);
-    } catch (const std::exception& error) {
-      answer.note = error.what();
-    }
+    Answer answer = inspect(question);
     {
       const std::lock_guard lock(mutex_);
-      answer_ = std::move(answer);
+      keep(question, std::move(answer));
     }
     wake_.notify_all();
     changed_();
+  }
+}
+
+InspectorThread::Answer InspectorThread::inspect(const Question& question) {
+  try {
+    if (!inspector_) {
+      device_ = make_device(choice_).device;
+      inspector_ = std::make_unique<trace::Inspector>(*device_, store_);
+    }
+    return {inspector_->inspect(question.index, question.layer), {}};
+  } catch (const std::exception& error) {
+    return {nullptr, error.what()};
+  }
+}
+
+const InspectorThread::Answer* InspectorThread::find(const Question& question) {
+  const auto found = std::ranges::find(known_, question, &Known::question);
+  if (found == known_.end()) return nullptr;
+  known_.splice(known_.begin(), known_, found);
+  return &known_.front().answer;
+}
+
+void InspectorThread::keep(const Question& question, Answer answer) {
+  if (find(question) != nullptr) return;
+  known_.push_front({question, std::move(answer)});
+  std::size_t bytes = 0;
+  for (const Known& known : known_) bytes += bytes_of(known.answer);
+  while (bytes > kMaxBytes && known_.size() > 1) {
+    bytes -= bytes_of(known_.back().answer);
+    known_.pop_back();
   }
 }
 

@@ -1,11 +1,13 @@
 // The inspector on its own thread with its own device. Only the newest question is answered: while the user
-// scrubs, cursors in between are skipped.
+// scrubs, cursors in between are skipped. The last answers are remembered, so going back shows them at once.
 #pragma once
 
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -16,35 +18,51 @@ namespace attn::app {
 class InspectorThread {
  public:
   struct Answer {
-    int index = -1;
-    int layer = -1;
     std::shared_ptr<const trace::AttentionView> view;  // null: note says why
     std::string note;
   };
 
+  /// `changed` is called from the inspector's thread when an answer has come.
   InspectorThread(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
                   std::function<void()> changed);
-  ~InspectorThread();
+  ~InspectorThread();  // waits for the launch at hand
   InspectorThread(const InspectorThread&) = delete;
   InspectorThread& operator=(const InspectorThread&) = delete;
 
-  /// Cheap; repeats of the same question are ignored.
-  void ask(int index, int layer);
-  Answer latest() const;
-  /// Waits for the answer to the last question: stills need it in the picture.
-  Answer wait() const;
+  /// What is known of step `index` and `layer`; asks for it when that is nothing yet. Never waits.
+  Answer get(int index, int layer);
+  /// The same, waiting for the answer: stills need it in the picture.
+  Answer wait(int index, int layer);
 
  private:
+  struct Question {
+    int index;
+    int layer;
+    bool operator==(const Question&) const = default;
+  };
+  struct Known {
+    Question question;
+    Answer answer;
+  };
   void run();
-  std::shared_ptr<const trace::Store> store_;
-  DeviceChoice choice_;
-  std::function<void()> changed_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable wake_;
-  int index_ = -1, layer_ = -1;  // the newest question
-  Answer answer_;
+  Answer inspect(const Question& question);
+  const Answer* find(const Question& question);
+  void keep(const Question& question, Answer answer);
+
+  const std::shared_ptr<const trace::Store> store_;
+  const DeviceChoice choice_;
+  const std::function<void()> changed_;
+
+  // Only the inspector's thread touches these.
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<trace::Inspector> inspector_;
+
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable wake_;
+  std::optional<Question> wanted_;
+  std::list<Known> known_;  // most recently used first
   bool stop_ = false;
-  std::thread thread_;
+  std::thread thread_;  // last: starts when everything above exists
 };
 
 }  // namespace attn::app

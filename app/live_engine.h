@@ -3,6 +3,8 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,40 +18,54 @@ namespace attn::app {
 class LiveEngine {
  public:
   struct Status {
-    bool loading = true;    // model not there yet
-    bool busy = false;      // a step is being computed
-    bool has_work = false;  // another step can be run
-    std::string error;      // the last failure, one sentence
-    std::string note;       // device fall-back
+    std::shared_ptr<const trace::Recording> recording;  // null while the model loads
+    bool busy = false;                                  // loading, or asked for something not done yet
+    bool has_work = false;                              // another step can be run
+    std::string error;                                  // the last failure, one sentence
+    std::string note;                                   // device fall-back
     std::string device;
+    std::exception_ptr startup_error;  // set when there will never be a recording
   };
 
-  /// Starts loading at once. `changed` is called from the engine thread whenever status or recording change.
-  LiveEngine(Scenario scenario, DeviceChoice choice, std::function<void()> changed);
-  ~LiveEngine();
+  /// Starts loading at once. `changed` is called from the engine thread whenever the status changes. With a
+  /// `trace` path every step is also written there.
+  LiveEngine(Scenario scenario, DeviceChoice choice, std::filesystem::path trace,
+             std::function<void()> changed);
+  ~LiveEngine();  // waits for the step at hand
   LiveEngine(const LiveEngine&) = delete;
   LiveEngine& operator=(const LiveEngine&) = delete;
 
-  /// Asks for one step; asking again before it is done changes nothing.
+  /// Asks for one step; asking again before it has begun changes nothing.
   void request_step();
   void add_prompt(std::string text, SamplingParams sampling);
   Status status() const;
-  /// Null until the model is loaded (or when loading failed).
-  std::shared_ptr<trace::Recording> recording() const;
+  /// Blocks until nothing is asked for any more.
+  void wait_idle() const;
 
  private:
+  struct Prompt {
+    std::string text;
+    SamplingParams sampling;
+  };
   void run();
+  std::unique_ptr<EngineHost> start();
   void serve(EngineHost& host);
-  void publish(const std::function<void(Status&)>& change);
+  bool can_step(const EngineHost& host) const;
+  void attempt(const std::function<void()>& work);
 
-  Scenario scenario_;
-  DeviceChoice choice_;
-  std::function<void()> changed_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  const Scenario scenario_;
+  const DeviceChoice choice_;
+  const std::filesystem::path trace_;
+  const std::function<void()> changed_;
+
+  // Only the engine's thread touches these.
+  int max_steps_;        // of the scenario, until a prompt is added
+  bool broken_ = false;  // a step failed half way: the engine cannot go on
+
+  mutable std::mutex mutex_;  // guards everything below
+  mutable std::condition_variable wake_;
   Status status_;
-  std::shared_ptr<trace::Recording> recording_;
-  std::deque<std::pair<std::string, SamplingParams>> prompts_;
+  std::deque<Prompt> prompts_;
   bool step_wanted_ = false;
   bool stop_ = false;
   std::thread thread_;  // last: starts when everything above exists

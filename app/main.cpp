@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/engine_host.h"
 
 namespace {
 
@@ -14,7 +15,7 @@ using namespace attn::app;
 
 int run_program(int argc, char** argv) {
   CLI::App app("See how LLM inference attention works, by running it.", "attnscope");
-  app.set_version_flag("--version", ATTN_VERSION);
+  app.set_version_flag("--version", build_text());
   app.require_subcommand(0, 1);
   app.footer(
       "Without a subcommand: the window, on FILE or on the default scenario.\n"
@@ -39,7 +40,7 @@ int run_program(int argc, char** argv) {
     fmt::print(stderr, "attnscope: {}; see attnscope --help\n", error.what());
     return 2;
   }
-  if (!action) return view_file("", attn::DeviceChoice::automatic, 0.0, false);
+  if (!action) return view_file({});
   return action();
 }
 

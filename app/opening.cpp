@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/trace/names.h"
 #include "core/trace/tensor_case.h"
 #include "core/trace/trace_file.h"
 #include "kernels/common/check.h"
@@ -69,11 +70,70 @@ FileKind kind_of(const fs::path& path) {
                                path.string()));
 }
 
-std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoice choice) {
+std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoice choice,
+                                               const EngineConfig& engine) {
   if (kind_of(path) == FileKind::trace) return trace::open_trace(path);
   const trace::TensorCase tensors = trace::load_tensor_case(path);
+  trace::AttendOptions options = trace::default_options(tensors);
+  const bool prefill = options.op == trace::AttendOp::prefill;
+  options.level = prefill ? engine.prefill_level : engine.decode_level;
+  if (prefill) options.mask = trace::name_of(engine.mask_alignment);
+  if (prefill && engine.prefill_path != PrefillPath::paged)
+    options.path = trace::name_of(engine.prefill_path);
+  if (!prefill && engine.decode_path != DecodePath::paged) options.path = trace::name_of(engine.decode_path);
   const DevicePick pick = make_device(choice);
-  return trace::attend(*pick.device, tensors, trace::default_options(tensors)).store;
+  return trace::attend(*pick.device, tensors, options).store;
+}
+
+Subject open_subject(const std::string& link, DeviceChoice choice,
+                     const std::vector<std::string>& overrides) {
+  Subject subject;
+  subject.link = parse_link(link);
+  const fs::path& path = subject.link.path;
+  subject.title = path.filename().string();
+  const FileKind kind = kind_of(path);
+  if (kind == FileKind::model) {
+    throw InputError(
+        fmt::format("{} is a model; give a scenario that names it, a trace or a tensor case", path.string()));
+  }
+  if (kind != FileKind::scenario) {
+    if (!overrides.empty()) {
+      throw InputError(fmt::format("--set changes scenarios ({} is none); leave it out", path.string()));
+    }
+    subject.store = open_store(path, choice);
+    return subject;
+  }
+  subject.scenario = load_scenario(path, overrides);
+  subject.title = subject.scenario.name;
+  const fs::path& tensors = subject.scenario.tensors;
+  if (!tensors.empty()) subject.store = open_store(tensors, choice, subject.scenario.engine);
+  return subject;
+}
+
+std::unique_ptr<Session> make_session(const Subject& subject, DeviceChoice choice,
+                                      std::function<void()> changed, const fs::path& trace) {
+  if (subject.store) return std::make_unique<Session>(subject.store, choice, std::move(changed));
+  return std::make_unique<Session>(subject.scenario, choice, std::move(changed), trace);
+}
+
+void go_to_link(Session& session, const Link& link) {
+  session.wait_idle();
+  const trace::StepRecord* step = session.frame().step.get();
+  if (step == nullptr) {
+    const std::string& why = session.frame().status;
+    throw InputError(fmt::format("there is no step to show ({}){}", link.path.string(),
+                                 why.empty() ? "; run the scenario again" : ": " + why));
+  }
+  const int steps_ahead = link.step.value_or(step->step) - step->step;
+  viz::ViewState view;
+  for (int i = 0; i < steps_ahead && session.frame().engine_has_work; ++i) {
+    viz::Command forward;
+    forward.kind = viz::Command::Kind::step_forward;
+    session.apply(viz::Commands{forward}, view);
+    session.wait_idle();
+  }
+  session.select(selection_of(link, session.store()));
+  session.wait_idle();
 }
 
 viz::Selection selection_of(const Link& link, const trace::Store& store) {

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "app/scenario.h"
+#include "app/session.h"
 #include "core/trace/store.h"
 #include "kernels/device.h"
 #include "viz/frame.h"
@@ -25,8 +29,27 @@ Link parse_link(const std::string& text);
 /// By what is in it, not by its name. Throws InputError when it is none of them or cannot be read.
 FileKind kind_of(const std::filesystem::path& path);
 
-/// A trace, or a tensor case run through its kernel on the device of that choice.
-std::shared_ptr<const trace::Store> open_store(const std::filesystem::path& path, DeviceChoice choice);
+/// A trace, or a tensor case run through its kernel on the device of that choice; of a tensor case `engine`
+/// picks path, level and mask.
+std::shared_ptr<const trace::Store> open_store(const std::filesystem::path& path, DeviceChoice choice,
+                                               const EngineConfig& engine = {});
+
+/// Something to look at: a scenario to run live, or a store that has everything.
+struct Subject {
+  Link link;
+  std::string title;
+  Scenario scenario;                          // when there is no store
+  std::shared_ptr<const trace::Store> store;  // null: live
+};
+/// Throws InputError for whatever can be known to be wrong before anything runs.
+Subject open_subject(const std::string& link, DeviceChoice choice,
+                     const std::vector<std::string>& overrides = {});
+/// `trace`: a live run is also written there.
+std::unique_ptr<Session> make_session(const Subject& subject, DeviceChoice choice,
+                                      std::function<void()> changed, const std::filesystem::path& trace = {});
+/// Waits until the session stands where the link points; a live run is run up to there. Throws InputError
+/// when there is no such place.
+void go_to_link(Session& session, const Link& link);
 
 /// The link's cursor in a store. Throws InputError naming what exists when a part is out of range.
 viz::Selection selection_of(const Link& link, const trace::Store& store);

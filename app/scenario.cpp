@@ -2,154 +2,117 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <limits>
-#include <optional>
-#include <sstream>
+#include <algorithm>
+#include <array>
 
-#include "app/json_reader.h"
-#include "core/trace/names.h"
-#include "kernels/common/check.h"
+#include "app/object_reader.h"
+#include "core/engine/config_fields.h"
+#include "core/model/json_fields.h"
 
 namespace attn::app {
 namespace {
 
-using nlohmann::json;
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
 
 constexpr int kScenarioVersion = 1;
+constexpr std::uintmax_t kLargestScenario = 64U << 20U;  // bytes
+constexpr const char* kDefaultModel = "shakespeare-1m";
 
-/// Sets "engine.block_size=4" in the document; list entries by number ("requests.0.max_tokens=3").
-void apply_override(json& document, const std::string& override) {
-  const std::size_t equals = override.find('=');
+/// "engine.block_size=4": the value is JSON when it can be read as JSON, else text.
+void apply_override(LocatedJson& document, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string place = "--set " + text;
   if (equals == std::string::npos || equals == 0) {
-    throw InputError(fmt::format("--set {} has no value; write --set key.subkey=value", override));
-  }
-  json value = json::parse(override.substr(equals + 1), nullptr, false);
-  if (value.is_discarded()) value = override.substr(equals + 1);
-  json* at = &document;
-  std::stringstream keys(override.substr(0, equals));
-  for (std::string key; std::getline(keys, key, '.');) {
-    if (at->is_array()) {
-      const bool digits =
-          !key.empty() && key.size() < 6 && key.find_first_not_of("0123456789") == std::string::npos;
-      if (!digits || std::stoul(key) >= at->size()) {
-        throw InputError(
-            fmt::format("--set {}: '{}' is no entry of a list of {}", override, key, at->size()));
-      }
-      at = &(*at)[std::stoul(key)];
-    } else if (at->is_object() || at->is_null()) {
-      at = &(*at)[key];
-    } else {
-      throw InputError(fmt::format("--set {}: '{}' lies inside a plain value", override, key));
-    }
-  }
-  *at = std::move(value);
-}
-
-template <class E>
-void read_enum(ObjectReader& reader, const char* key, E& out) {
-  std::string name;
-  reader.read(key, name);
-  if (name.empty()) return;
-  const std::optional<E> value = trace::from_name<E>(name);
-  if (!value) reader.fail(key, fmt::format("is '{}'; it must be one of {}", name, trace::all_names<E>()));
-  out = *value;
-}
-
-EngineConfig read_engine(const json& value, const JsonSource& source) {
-  EngineConfig config;
-  ObjectReader reader(value, "engine", source);
-  reader.read("block_size", config.block_size);
-  reader.read("num_blocks", config.num_blocks);
-  reader.read("max_num_seqs", config.max_num_seqs);
-  reader.read("max_num_batched_tokens", config.max_num_batched_tokens);
-  reader.read("max_model_len", config.max_model_len);
-  reader.read("prefix_caching", config.prefix_caching);
-  read_enum(reader, "decode_path", config.decode_path);
-  read_enum(reader, "prefill_path", config.prefill_path);
-  reader.read("prefill_level", config.prefill_level);
-  reader.read("decode_level", config.decode_level);
-  reader.read("num_splits", config.num_splits);
-  read_enum(reader, "mask_alignment", config.mask_alignment);
-  read_enum(reader, "free_list", config.free_list);
-  reader.read("free_list_seed", config.free_list_seed);
-  read_enum(reader, "policy", config.policy);
-  reader.read("warmup", config.warmup);
-  reader.read("warmup_identity", config.warmup_identity);
-  reader.read("record_layers", config.record_layers);
-  reader.finish();
-  return config;
-}
-
-std::vector<std::int32_t> read_token_ids(ObjectReader& reader, const json& value) {
-  if (!value.is_array()) reader.fail("token_ids", "must be a list of whole numbers");
-  std::vector<std::int32_t> ids;
-  for (const json& id : value) {
-    if (!id.is_number_integer() || id.get<std::int64_t>() < 0 ||
-        id.get<std::int64_t>() > std::numeric_limits<std::int32_t>::max()) {
-      reader.fail("token_ids", fmt::format("holds {}; token ids are whole numbers >= 0", id.dump()));
-    }
-    ids.push_back(id.get<std::int32_t>());
-  }
-  return ids;
-}
-
-ScenarioRequest read_request(const json& value, std::size_t index, const JsonSource& source) {
-  ScenarioRequest request;
-  ObjectReader reader(value, fmt::format("requests[{}]", index), source);
-  reader.read("at_step", request.at_step);
-  if (request.at_step < 0) reader.fail("at_step", fmt::format("is {}; it must be >= 0", request.at_step));
-  reader.read("id", request.id);
-  int given = 0;
-  if (reader.has("prompt")) ++given;
-  reader.read("prompt", request.prompt);
-  if (const json* ids = reader.child("token_ids")) {
-    ++given;
-    request.token_ids = read_token_ids(reader, *ids);
-  }
-  if (reader.has("prompt_tokens")) ++given;
-  reader.read("prompt_tokens", request.prompt_tokens);
-  if (request.prompt_tokens < 0 || request.prompt_tokens > 1'000'000) {
-    reader.fail("prompt_tokens", fmt::format("is {}; it must be 0 to 1000000", request.prompt_tokens));
-  }
-  SamplingParams& sampling = request.sampling;
-  reader.read("max_tokens", sampling.max_tokens);
-  if (sampling.max_tokens < 1)
-    reader.fail("max_tokens", fmt::format("is {}; it must be >= 1", sampling.max_tokens));
-  reader.read("temperature", sampling.temperature);
-  if (!(sampling.temperature >= 0.0F) || sampling.temperature > 100.0F) {
-    reader.fail("temperature", fmt::format("is {}; it must be 0 (greedy) to 100", sampling.temperature));
-  }
-  reader.read("top_k", sampling.top_k);
-  if (sampling.top_k < 0)
-    reader.fail("top_k", fmt::format("is {}; it must be >= 0 (0 = off)", sampling.top_k));
-  reader.read("top_p", sampling.top_p);
-  if (!(sampling.top_p > 0.0F) || sampling.top_p > 1.0F) {
-    reader.fail("top_p", fmt::format("is {}; it must be above 0 and at most 1 (1 = off)", sampling.top_p));
-  }
-  reader.read("ignore_eos", sampling.ignore_eos);
-  reader.finish();
-  if (given != 1) {
     throw InputError(
-        fmt::format("requests[{}] has {} of prompt, token_ids and prompt_tokens ({}); give exactly one",
-                    index, given, source.file));
+        fmt::format("a setting has no name or no value ({}); write --set engine.block_size=4", place));
+  }
+  const std::string given = text.substr(equals + 1);
+  Json value = Json::parse(given, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) value = given;
+  document.set(std::string_view(text).substr(0, equals), std::move(value), place);
+}
+
+/// Refuses a value that is of the right type but out of range.
+template <class T>
+void require(const ObjectReader& object, const char* key, T value, bool good, const char* allowed) {
+  if (!good) object.fail(key, fmt::format("{} is {}", key, value), fmt::format("use {}", allowed));
+}
+
+void read_sampling(ObjectReader& object, SamplingParams& sampling) {
+  object.read("max_tokens", sampling.max_tokens);
+  require(object, "max_tokens", sampling.max_tokens, sampling.max_tokens >= 1, "1 or more");
+  object.read("temperature", sampling.temperature);
+  require(object, "temperature", sampling.temperature,
+          sampling.temperature >= 0.0F && sampling.temperature <= 100.0F, "0 (greedy) to 100");
+  object.read("top_k", sampling.top_k);
+  require(object, "top_k", sampling.top_k, sampling.top_k >= 0, "0 (off) or more");
+  object.read("top_p", sampling.top_p);
+  require(object, "top_p", sampling.top_p, sampling.top_p > 0.0F && sampling.top_p <= 1.0F,
+          "more than 0 and at most 1 (off)");
+  object.read("ignore_eos", sampling.ignore_eos);
+}
+
+ScenarioRequest read_request(ObjectReader& object) {
+  ScenarioRequest request;
+  object.read("at_step", request.at_step);
+  require(object, "at_step", request.at_step, request.at_step >= 0, "0 or more");
+  object.read("id", request.id);
+  const std::array given = {object.read("prompt", request.prompt),
+                            object.read("token_ids", request.token_ids),
+                            object.read("prompt_tokens", request.prompt_tokens)};
+  require(object, "prompt_tokens", request.prompt_tokens,
+          request.prompt_tokens >= 0 && request.prompt_tokens <= 1'000'000, "0 to 1000000");
+  read_sampling(object, request.sampling);
+  object.finish();
+  if (const auto count = std::ranges::count(given, true); count != 1) {
+    object.fail(nullptr, fmt::format("a request has {} of prompt, token_ids and prompt_tokens", count),
+                "give exactly one");
   }
   return request;
 }
 
-/// Relative paths count from the scenario's folder; a bare model name also from assets/models.
-fs::path resolve(const fs::path& given, const fs::path& scenario, bool model) {
-  if (given.empty() || given.is_absolute()) return given;
-  const fs::path beside = scenario.parent_path() / given;
-  if (fs::exists(beside) || !model) return beside;
-  const fs::path bundled = assets_dir() / "models" / given;
-  return fs::exists(bundled) ? bundled : beside;
+void read_engine(ObjectReader& object, EngineConfig& engine) {
+  visit_fields([&](const char* key, auto& field) { object.read(key, field); }, engine);
+  object.finish();
 }
 
-void read_requests(const json& list, const JsonSource& source, Scenario& scenario) {
-  if (!list.is_array()) throw InputError(fmt::format("requests is not a list ({})", source.at("requests")));
-  for (std::size_t i = 0; i < list.size(); ++i) scenario.requests.push_back(read_request(list[i], i, source));
+/// validate() says "engine.block_size is 0; use ...": the place goes before the advice.
+void validate_engine(const EngineConfig& engine, const LocatedJson& document) {
+  try {
+    engine.validate();
+  } catch (const InputError& error) {
+    std::string text = error.what();
+    const std::size_t dot = text.find('.');
+    const std::string key = text.substr(dot + 1, text.find(' ') - dot - 1);
+    text.insert(std::min(text.find("; "), text.size()),
+                fmt::format(" ({})", document.where("/engine/" + key)));
+    throw InputError(text);
+  }
+}
+
+/// Relative paths count from the scenario's folder; a bare model name also from assets/models.
+fs::path find_model(const std::string& name, const fs::path& folder) {
+  const fs::path bundled = assets_dir() / "models" / name;
+  return !fs::exists(folder / name) && fs::exists(bundled) ? bundled : folder / name;
+}
+
+/// What attention is run on: a model or tensors.
+void read_subject(ObjectReader& object, const fs::path& folder, Scenario& scenario) {
+  std::string model = kDefaultModel, tensors;
+  const bool has_model = object.read("model", model);
+  const bool has_tensors = object.read("tensors", tensors);
+  if (has_model && has_tensors)
+    object.fail("tensors", "the scenario has model and tensors", "keep one of them");
+  if (has_tensors) {
+    scenario.tensors = folder / tensors;
+    return;
+  }
+  scenario.model = find_model(model, folder);
+  if (!fs::is_directory(scenario.model)) {
+    object.fail("model", fmt::format("there is no model directory '{}'", model),
+                "give a path relative to the scenario, or the name of a bundled model");
+  }
 }
 
 }  // namespace
@@ -163,63 +126,44 @@ fs::path assets_dir() {
 
 Scenario parse_scenario(const std::string& text, const fs::path& path,
                         const std::vector<std::string>& overrides) {
-  const JsonSource source{path.filename().string(), &text};
-  json document;
-  try {
-    document = json::parse(text);
-  } catch (const json::parse_error& error) {
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-    throw InputError(fmt::format("not valid JSON ({}, line {}); check commas, quotes and brackets there",
-                                 source.file, 1 + std::count(text.begin(), end, '\n')));
-  }
+  LocatedJson document = parse_located(text, path.filename().string());
   for (const std::string& override : overrides) apply_override(document, override);
+  ObjectReader object(document);
 
   Scenario scenario;
-  ObjectReader reader(document, "", source);
   int version = kScenarioVersion;
-  reader.read("version", version);
+  object.read("version", version);
   if (version != kScenarioVersion) {
-    reader.fail("version", fmt::format("is {}; this program reads version {}", version, kScenarioVersion));
+    object.fail("version", fmt::format("version is {}", version),
+                fmt::format("this program reads version {}", kScenarioVersion));
   }
   scenario.name = path.stem().string();
-  reader.read("name", scenario.name);
-  std::string model = "shakespeare-1m";
-  std::string tensors;
-  const bool has_model = reader.has("model");
-  reader.read("model", model);
-  reader.read("tensors", tensors);
-  if (has_model && !tensors.empty()) reader.fail("tensors", "cannot be given together with model; keep one");
-  if (const json* engine = reader.child("engine")) scenario.engine = read_engine(*engine, source);
-  reader.read("seed", scenario.engine.seed);
-  scenario.engine.validate();
-  if (const json* requests = reader.child("requests")) read_requests(*requests, source, scenario);
-  reader.read("max_steps", scenario.max_steps);
-  if (scenario.max_steps < 1)
-    reader.fail("max_steps", fmt::format("is {}; it must be >= 1", scenario.max_steps));
-  if (const json* film = reader.child("film")) {
-    if (!film->is_array()) reader.fail("film", "must be a list of stops");
-    scenario.film_stops = static_cast<int>(film->size());
+  object.read("name", scenario.name);
+  object.read("seed", scenario.engine.seed);
+  if (auto engine = object.object("engine")) read_engine(*engine, scenario.engine);
+  for (ObjectReader& request : object.objects("requests")) {
+    scenario.requests.push_back(read_request(request));
   }
-  reader.finish();
-  if (!tensors.empty()) {
-    scenario.tensors = resolve(tensors, path, false);
-  } else {
-    scenario.model = resolve(model, path, true);
-    if (scenario.requests.empty()) {
-      throw InputError(
-          fmt::format("the scenario has no requests ({}); add at least one to requests", source.file));
-    }
+  object.read("max_steps", scenario.max_steps);
+  require(object, "max_steps", scenario.max_steps, scenario.max_steps >= 1, "1 or more");
+  scenario.film_stops = static_cast<int>(object.objects("film").size());
+  read_subject(object, path.parent_path(), scenario);
+  object.finish();
+
+  validate_engine(scenario.engine, document);
+  if (scenario.requests.empty() != !scenario.tensors.empty()) {
+    object.fail(
+        object.has("requests") ? "requests" : nullptr,
+        scenario.requests.empty() ? "the scenario asks for nothing" : "a scenario with tensors has requests",
+        scenario.requests.empty() ? "add at least one entry to requests" : "leave them out");
   }
-  scenario.json = document.dump(2);
+  std::ranges::stable_sort(scenario.requests, {}, &ScenarioRequest::at_step);  // ids count in order of entry
+  scenario.json = document.value.dump(2);
   return scenario;
 }
 
 Scenario load_scenario(const fs::path& path, const std::vector<std::string>& overrides) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("cannot read the scenario ({}); check the path", path.string()));
-  std::stringstream text;
-  text << file.rdbuf();
-  return parse_scenario(text.str(), path, overrides);
+  return parse_scenario(read_text_file(path, kLargestScenario), path, overrides);
 }
 
 }  // namespace attn::app

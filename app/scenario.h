@@ -1,5 +1,5 @@
 // A scenario: which model, which engine, which requests. JSON, read strictly: a misspelt key is an error that
-// names the line and the nearest key.
+// names the line and the nearest key. Its schema is assets/lessons/scenario.schema.json.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace attn::app {
 
-/// Exactly one of prompt, token_ids and prompt_tokens is given.
+/// Exactly one of prompt, token_ids and prompt_tokens is given in the file.
 struct ScenarioRequest {
   int at_step = 0;
   std::string id;                       // label on screen, "" = the prompt's beginning
@@ -27,7 +27,7 @@ struct Scenario {
   std::filesystem::path model;    // directory; a bare name is looked up in assets/models
   std::filesystem::path tensors;  // instead of a model: a tensor case (one attention, no engine)
   EngineConfig engine;
-  std::vector<ScenarioRequest> requests;
+  std::vector<ScenarioRequest> requests;  // by at_step, then as written
   int max_steps = 1000;
   int film_stops = 0;  // validated to be a list; played by a later version
   std::string json;    // the text as run, --set applied

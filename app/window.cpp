@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "app/gl_painter.h"
 #include "kernels/common/check.h"
@@ -66,19 +67,49 @@ struct GlfwBackend {
   GlfwBackend& operator=(const GlfwBackend&) = delete;
 };
 
-/// Sleeps until something happens. ImGui needs a few frames after an event for hover and layout to settle,
-/// and a playing session moves on by time.
-void wait_for_events(int& settle_frames, const viz::ViewState& view, bool typing) {
-  if (settle_frames > 0) {
-    --settle_frames;
+/// Longest sleep without an event, in seconds; 0 = until there is one.
+double longest_sleep(const viz::ViewState& view, const WindowOptions& options) {
+  constexpr double kPlaying = 0.05, kBlinkingCursor = 0.2;
+  if (view.playing) return kPlaying;
+  if (ImGui::GetIO().WantTextInput) return kBlinkingCursor;
+  return options.seconds > 0.0 ? kPlaying : 0.0;
+}
+
+/// Handles events, and sleeps until there is one when nothing moves by itself. True when something happened.
+bool handle_events(bool settled, double sleep) {
+  if (!settled) {
     glfwPollEvents();
-    return;
+    return false;
   }
-  const double timeout = view.playing ? 0.05 : typing ? 0.4 : 1.0;
+  if (sleep == 0.0) {
+    glfwWaitEvents();
+    return true;
+  }
   const Clock::time_point before = Clock::now();
-  glfwWaitEventsTimeout(timeout);
-  const bool woken = Clock::now() - before < std::chrono::duration<double>(timeout * 0.98);
-  if (woken) settle_frames = 2;
+  glfwWaitEventsTimeout(sleep);
+  return Clock::now() - before < std::chrono::duration<double>(sleep * 0.98);
+}
+
+/// The monitor's scale, kept in the view when the window moves to another monitor.
+void follow_monitor(GLFWwindow* window, float& monitor_scale, viz::ViewState& view) {
+  float now = 1.0F;
+  glfwGetWindowContentScale(window, &now, nullptr);
+  if (now <= 0.0F || now == monitor_scale) return;
+  view.scale *= now / monitor_scale;
+  monitor_scale = now;
+}
+
+viz::Commands draw(GLFWwindow* window, GlPainter& painter, Session& session, viz::ViewState& view) {
+  ImGui_ImplGlfw_NewFrame();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window, &width, &height);
+  viz::Commands commands = painter.paint(session.frame(), session.selection(), view, width, height);
+  glfwSwapBuffers(window);
+  return commands;
+}
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 }  // namespace
@@ -88,39 +119,35 @@ bool display_available() {
 }
 
 void show_window(const std::string& title, const WindowOptions& options,
-                 const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make,
-                 viz::Selection start) {
+                 const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make) {
   const Glfw glfw;
   const WindowPointer window = open_window(title, options);
   GlPainter painter;
   const GlfwBackend backend(window.get());
   const std::unique_ptr<Session> session = make([] { glfwPostEmptyEvent(); });
-  session->select(start);
 
   viz::ViewState view;
-  float content_scale = 1.0F;
-  glfwGetWindowContentScale(window.get(), &content_scale, nullptr);
-  view.scale = content_scale;
+  view.light_theme = options.light_theme;
+  float monitor_scale = 1.0F;
   const Clock::time_point opened = Clock::now();
+  constexpr int kSettleFrames = 3;  // ImGui needs a few after an event until hover and layout are right
+  int to_draw = kSettleFrames;
   bool first = true;
-  int settle_frames = 3;
   while (!glfwWindowShouldClose(window.get())) {
-    wait_for_events(settle_frames, view, ImGui::GetIO().WantTextInput);
+    const bool settled = to_draw <= 0 && session->complete();
+    if (handle_events(settled, longest_sleep(view, options))) to_draw = kSettleFrames;
+    follow_monitor(window.get(), monitor_scale, view);
     session->tick(view, Clock::now());
-    ImGui_ImplGlfw_NewFrame();
-    int width = 0, height = 0;
-    glfwGetFramebufferSize(window.get(), &width, &height);
-    const viz::Commands commands = painter.paint(session->frame(), session->selection(), view, width, height);
-    glfwSwapBuffers(window.get());
-    if (!commands.empty()) settle_frames = 2;
+    const viz::Commands commands = draw(window.get(), painter, *session, view);
+    --to_draw;
+    if (!commands.empty()) to_draw = kSettleFrames;
     if (!session->apply(commands, view)) break;
-    if (first && options.print_start) {
-      fmt::print(stderr, "first frame after {:.3f} s\n",
-                 std::chrono::duration<double>(Clock::now() - kProgramStart).count());
+    if (std::exchange(first, false)) {
+      if (options.print_start)
+        fmt::print(stderr, "first frame after {:.3f} s\n", seconds_since(kProgramStart));
+      if (!painter.font_note().empty()) fmt::print(stderr, "attnscope: {}\n", painter.font_note());
     }
-    first = false;
-    if (options.seconds > 0.0 && Clock::now() - opened > std::chrono::duration<double>(options.seconds))
-      break;
+    if (options.seconds > 0.0 && seconds_since(opened) > options.seconds) break;
   }
 }
 

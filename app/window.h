@@ -13,6 +13,7 @@ struct WindowOptions {
   int height = 900;
   double seconds = 0.0;      // close by itself after that long, 0 = when the user does (tests)
   bool print_start = false;  // time from program start to the first frame, to stderr
+  bool light_theme = false;
 };
 
 /// True when there is an X or Wayland display to open a window on.
@@ -21,7 +22,6 @@ bool display_available();
 /// Shows a session made by `make` (which gets the callback that wakes the window) until it is closed. Throws
 /// DeviceError when no window or no OpenGL 3.3 context can be made.
 void show_window(const std::string& title, const WindowOptions& options,
-                 const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make,
-                 viz::Selection start);
+                 const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make);
 
 }  // namespace attn::app

@@ -1,0 +1,29 @@
+// Options that several subcommands share.
+#include "app/commands.h"
+
+namespace attn::app {
+
+void add_device_option(CLI::App& command, std::string& name) {
+  command.add_option("--device", name, "where kernels run: auto, cuda or simt (the emulator)")
+      ->check(CLI::IsMember({"auto", "cuda", "simt"}))
+      ->capture_default_str();
+}
+
+void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
+  command.add_option("--set", overrides, "change a value of the scenario: engine.block_size=4")
+      ->expected(1)
+      ->take_all();
+}
+
+DeviceChoice device_choice(const std::string& name) {
+  if (name == "cuda") return DeviceChoice::cuda;
+  return name == "simt" ? DeviceChoice::simt : DeviceChoice::automatic;
+}
+
+void add_theme_option(CLI::App& command, std::string& theme) {
+  command.add_option("--theme", theme, "dark or light")
+      ->check(CLI::IsMember({"dark", "light"}))
+      ->capture_default_str();
+}
+
+}  // namespace attn::app

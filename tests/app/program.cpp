@@ -1,0 +1,75 @@
+#include "tests/app/program.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace attn::app::testing {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+ProgramResult run_shell(const std::string& command) {
+  const TemporaryFolder folder;
+  const std::string redirected =
+      "( " + command + " ) </dev/null >" + quoted(folder.file("out")) + " 2>" + quoted(folder.file("err"));
+  const int status = std::system(redirected.c_str());
+  ProgramResult result;
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  result.out = read_file(folder.path() / "out");
+  result.err = read_file(folder.path() / "err");
+  return result;
+}
+
+ProgramResult run_program(const std::vector<std::string>& arguments) {
+  std::string command =
+      "env -u DISPLAY -u WAYLAND_DISPLAY " + quoted(std::string(ATTN_BINARY_DIR) + "/attnscope");
+  for (const std::string& argument : arguments) command += " " + quoted(argument);
+  return run_shell(command);
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (fs::temp_directory_path() / "attnscope-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+}
+
+fs::path source_dir() { return ATTN_SOURCE_DIR; }
+fs::path model_dir() { return source_dir() / "assets/models/shakespeare-1m"; }
+fs::path default_scenario() { return source_dir() / "assets/lessons/three-prompts.json"; }
+
+bool is_one_sentence(const std::string& err) {
+  return err.starts_with("attnscope: ") && std::ranges::count(err, '\n') == 1 && err.ends_with("\n");
+}
+
+}  // namespace attn::app::testing

@@ -1,0 +1,46 @@
+// Runs the program as a user does, and gives tests a folder of their own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace attn::app::testing {
+
+struct ProgramResult {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+/// build/attnscope with these arguments, without a display, standard input empty.
+ProgramResult run_program(const std::vector<std::string>& arguments);
+/// Any command line for the shell.
+ProgramResult run_shell(const std::string& command);
+
+/// An empty folder that goes away with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& text);
+
+std::filesystem::path source_dir();
+/// The bundled model, the scenario shown by default.
+std::filesystem::path model_dir();
+std::filesystem::path default_scenario();
+
+/// One line of the form "attnscope: what is wrong (where); what to do".
+bool is_one_sentence(const std::string& err);
+
+}  // namespace attn::app::testing

@@ -28,7 +28,7 @@ Buffer random_bf16(std::size_t count, std::uint32_t seed) {
   std::mt19937 rng(seed);
   std::vector<std::uint16_t> host(std::min<std::size_t>(count, std::size_t{1} << 20U));
   for (auto& x : host) {
-    const std::uint32_t bits = rng();
+    const auto bits = static_cast<std::uint32_t>(rng());
     x = static_cast<std::uint16_t>((bits & 0x807FU) | (0x3E80U + ((bits >> 9U) & 0x0100U)));
   }
   Buffer buffer(device(), count * 2, "bench input");

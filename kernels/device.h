@@ -23,7 +23,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   virtual DeviceKind kind() const = 0;
-  virtual std::string name() const = 0;     // "NVIDIA H200" or "SIMT emulator (2 threads)"
+  virtual std::string name() const = 0;  // "NVIDIA H200" or "SIMT emulator (2 threads)"
   virtual int num_sms() const = 0;
 
   /// New memory is filled with NaN bytes (0xFF) so that a read of what nobody wrote shows.
@@ -54,9 +54,9 @@ enum class SimtOrder : std::uint8_t { forward, reverse, shuffled };
 
 struct SimtOptions {
   SimtOrder order = SimtOrder::forward;
-  std::uint64_t seed = 0;        // for shuffled
-  int num_threads = 0;           // OS threads; 0 = all cores
-  bool strict = false;           // guard zones checked at every thread switch: slow, names the thread
+  std::uint64_t seed = 0;  // for shuffled
+  int num_threads = 0;     // OS threads; 0 = all cores
+  bool strict = false;     // guard zones checked at every thread switch: slow, names the thread
 };
 
 std::unique_ptr<Device> make_simt_device(const SimtOptions& options = {});

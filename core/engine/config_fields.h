@@ -11,7 +11,7 @@ namespace attn {
 
 /// Calls visit("block_size", config.block_size) and so on for every field, in the order of the struct.
 template <class Visit, class Config>
-  requires std::same_as<std::remove_const_t<Config>, EngineConfig>
+requires std::same_as<std::remove_const_t<Config>, EngineConfig>
 void visit_fields(Visit&& visit, Config& config) {
   visit("block_size", config.block_size);
   visit("num_blocks", config.num_blocks);

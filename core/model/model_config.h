@@ -20,7 +20,7 @@ struct Llama3RopeScaling {
 };
 
 struct ModelConfig {
-  std::string architecture;            // LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
+  std::string architecture;  // LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
   int vocab_size = 0;
   int hidden_size = 0;
   int intermediate_size = 0;
@@ -33,9 +33,9 @@ struct ModelConfig {
   double rope_theta = 10000.0;
   std::optional<Llama3RopeScaling> rope_scaling;
   bool tie_word_embeddings = false;
-  bool attention_bias = false;         // q, k, v biases (Qwen2)
-  bool attention_out_bias = false;     // bias of the output projection (Llama, Qwen3 with attention_bias)
-  bool qk_norm = false;                // Qwen3
+  bool attention_bias = false;      // q, k, v biases (Qwen2)
+  bool attention_out_bias = false;  // bias of the output projection (Llama, Qwen3 with attention_bias)
+  bool qk_norm = false;             // Qwen3
   DType dtype = DType::f32;
   std::vector<std::int32_t> eos_token_ids;
   std::int32_t bos_token_id = -1;

@@ -14,9 +14,9 @@ namespace attn {
 
 /// Device tensors of one layer of the step at hand; valid until the next qkv() or begin().
 struct QkvView {
-  void* q = nullptr;   // T [N, H, D] after (qk_norm and) RoPE
-  void* k = nullptr;   // T [N, Hkv, D] after (qk_norm and) RoPE
-  void* v = nullptr;   // T [N, Hkv, D]
+  void* q = nullptr;  // T [N, H, D] after (qk_norm and) RoPE
+  void* k = nullptr;  // T [N, Hkv, D] after (qk_norm and) RoPE
+  void* v = nullptr;  // T [N, Hkv, D]
 };
 
 class Transformer {

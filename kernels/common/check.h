@@ -30,17 +30,17 @@ class DeviceError : public std::runtime_error {
 namespace detail {
 [[noreturn]] inline void check_failed(const char* condition, const std::string& message,
                                       std::source_location where) {
-  throw std::logic_error(fmt::format("{} ({}:{} in {}: {} is false)", message, where.file_name(), where.line(),
-                                     where.function_name(), condition));
+  throw std::logic_error(fmt::format("{} ({}:{} in {}: {} is false)", message, where.file_name(),
+                                     where.line(), where.function_name(), condition));
 }
 }  // namespace detail
 
 /// A promise of our own code that does not hold; the message carries values.
-#define ATTN_CHECK(condition, ...)                                                                     \
-  do {                                                                                                 \
-    if (!(condition)) {                                                                                \
+#define ATTN_CHECK(condition, ...)                                                                           \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
       ::attn::detail::check_failed(#condition, ::fmt::format(__VA_ARGS__), std::source_location::current()); \
-    }                                                                                                  \
+    }                                                                                                        \
   } while (0)
 
 }  // namespace attn

@@ -6,8 +6,9 @@
 // same text into one program. Helpers both sides provide, in that namespace:
 //   ATTN_DYNAMIC_SHARED(T, name)   T* name = this block's dynamic shared memory (16-byte aligned)
 //   to_float(x), from_float<T>(f)  T in {float, __half, __nv_bfloat16}
-//   dispatch_dtype(dtype, f)       calls f(Type<float>{}) and so on; inside: using T = typename decltype(t)::type
-//   launch_kernel(ctx, record, kernel, args...)   record: kernel name, grid, block, shared_bytes, bytes, flop
+//   dispatch_dtype(dtype, f)       calls f(Type<float>{}) and so on; inside: using T = typename
+//   decltype(t)::type launch_kernel(ctx, record, kernel, args...)   record: kernel name, grid, block,
+//   shared_bytes, bytes, flop
 #pragma once
 
 #include <cstdint>

@@ -22,16 +22,27 @@ cudaDataType_t cublas_type(DType dtype) {
   return dtype == DType::f16 ? CUDA_R_16F : CUDA_R_16BF;
 }
 
+/// Never launched: asking for its attributes tells whether this program holds code for the GPU.
+__global__ void probe_kernel() {}
+
 class CudaDevice final : public Device {
  public:
   CudaDevice() {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
       throw DeviceError(fmt::format("CUDA: no usable GPU ({})", cudaGetErrorString(error)));
+    }
     if (count == 0) throw DeviceError("CUDA: no GPU found");
     cuda_check(cudaSetDevice(0), "cudaSetDevice");
     cuda_check(cudaGetDeviceProperties(&properties_, 0), "cudaGetDeviceProperties");
+    cudaFuncAttributes attributes{};
+    if (const cudaError_t missing = cudaFuncGetAttributes(&attributes, probe_kernel);
+        missing != cudaSuccess) {
+      throw DeviceError(fmt::format("CUDA: {} (compute capability {}.{}) cannot run this build ({})",
+                                    properties_.name, properties_.major, properties_.minor,
+                                    cudaGetErrorString(missing)));
+    }
     cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     const cublasStatus_t status = cublasCreate(&cublas_);
     if (status != CUBLAS_STATUS_SUCCESS) {

@@ -67,6 +67,36 @@ ImFontConfig config_for(bool merge) {
   return config;
 }
 
+/// One font of the atlas: the text face (ImGui's own where there is none), then the symbols it lacks.
+void add_role(ImFontAtlas& atlas, const std::string& path, const std::string& symbols, float size) {
+  const ImFontConfig base = config_for(false);
+  const ImFontConfig merged = config_for(true);
+  const bool loaded =
+      !path.empty() && atlas.AddFontFromFileTTF(path.c_str(), size, &base, kTextRanges) != nullptr;
+  if (loaded) {
+    atlas.AddFontFromFileTTF(path.c_str(), size, &merged, kSymbolRanges);
+  } else {
+    ImFontConfig built_in = config_for(false);
+    built_in.SizePixels = size;
+    atlas.AddFontDefault(&built_in);
+  }
+  if (!symbols.empty()) atlas.AddFontFromFileTTF(symbols.c_str(), size, &merged, kSymbolRanges);
+}
+
+/// Whether the atlas already holds every role at this scale, so that a change of theme bakes nothing.
+bool built_for(const ImFontAtlas& atlas, float scale) {
+  if (atlas.Fonts.Size != kNumFontRoles) return false;
+  for (int i = 0; i < kNumFontRoles; ++i) {
+#if IMGUI_VERSION_NUM < 19200
+    const float size = atlas.Fonts[i]->FontSize;
+#else
+    const float size = atlas.Fonts[i]->LegacySize;
+#endif
+    if (size != font_size(static_cast<FontRole>(i), scale)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 float font_size(FontRole role, float scale) {
@@ -75,27 +105,18 @@ float font_size(FontRole role, float scale) {
 
 std::string load_fonts(const std::vector<std::string>& dirs, float scale) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-  atlas.Clear();
+  const bool build = !built_for(atlas, scale);
+  if (build) atlas.Clear();
   std::string missing;
   for (int i = 0; i < kNumFontRoles; ++i) {
     const RoleSpec& spec = kRoles[static_cast<std::size_t>(i)];
-    const float size = font_size(static_cast<FontRole>(i), scale);
-    const ImFontConfig base = config_for(false);
     const std::string path = find_font(dirs, spec.file);
-    if (path.empty() || atlas.AddFontFromFileTTF(path.c_str(), size, &base, kTextRanges) == nullptr) {
-      if (missing.find(spec.file) == std::string::npos)
-        missing += fmt::format("{}{}", missing.empty() ? "" : ", ", spec.file);
-      ImFontConfig built_in = config_for(false);
-      built_in.SizePixels = size;
-      atlas.AddFontDefault(&built_in);
-    }
-    const ImFontConfig merged = config_for(true);
-    if (!path.empty()) atlas.AddFontFromFileTTF(path.c_str(), size, &merged, kSymbolRanges);
-    if (const std::string symbols = find_font(dirs, spec.fallback); !symbols.empty()) {
-      atlas.AddFontFromFileTTF(symbols.c_str(), size, &merged, kSymbolRanges);
-    }
+    const bool named = missing.find(spec.file) != std::string::npos;
+    if (path.empty() && !named) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", spec.file);
+    if (build)
+      add_role(atlas, path, find_font(dirs, spec.fallback), font_size(static_cast<FontRole>(i), scale));
   }
-  atlas.Build();
+  if (build) atlas.Build();
   if (missing.empty()) return {};
   return fmt::format(
       "fonts not found: {}; install fonts-inter and fonts-jetbrains-mono for the intended look", missing);

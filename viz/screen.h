@@ -41,7 +41,8 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
                  Commands& commands);
 
 /// Builds the font atlas for view.scale and applies the theme; call before the first frame and whenever scale
-/// or theme differ from the last call (the font texture must then be uploaded again). Keys change both.
+/// or theme differ from the last call. Keys change both. A new scale bakes a new atlas, whose texture must be
+/// uploaded again; a new theme does not.
 /// Returns "" or one sentence naming fonts that were not found.
 std::string apply_style(const ViewState& view);
 

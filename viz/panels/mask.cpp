@@ -20,13 +20,14 @@ constexpr int kMaxDecodeRows = 64;
 /// Grid lines, the staircase on the frontier, and the ring on each query's own key.
 void draw_lines(const Ui& ui, const GridLayout& grid, const std::vector<MaskRow>& rows, bool prefill) {
   const Rect area = grid.area();
-  if (!grid.grouped() && std::min(grid.cell_w, grid.cell_h) >= 6.0F) {
-    for (int c = 1; c < grid.cells_x; ++c)
-      line(ui, grid.x + grid.cell_w * static_cast<float>(c), area.y,
-           grid.x + grid.cell_w * static_cast<float>(c), area.bottom(), ui[Color::panel]);
-    for (int r = 1; r < grid.cells_y; ++r)
-      line(ui, area.x, grid.y + grid.cell_h * static_cast<float>(r), area.right(),
-           grid.y + grid.cell_h * static_cast<float>(r), ui[Color::panel]);
+  const bool fine = !grid.grouped() && std::min(grid.cell_w, grid.cell_h) >= 6.0F;
+  for (int c = 1; fine && c < grid.cells_x; ++c) {
+    const float x = grid.cell(0, c).x;
+    line(ui, x, area.y, x, area.bottom(), ui[Color::panel]);
+  }
+  for (int r = 1; (fine || !prefill) && r < grid.cells_y; ++r) {  // decode rows are different sequences
+    const float y = grid.cell(r, 0).y;
+    line(ui, area.x, y, area.right(), y, ui[Color::panel]);
   }
   outline(ui, area, ui[Color::stroke]);
   const float thick = std::max(1.0F, ui.px(2));

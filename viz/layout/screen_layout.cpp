@@ -50,6 +50,30 @@ void cut_pool_column(ScreenLayout& out, Cutter column, float scale, bool with_st
   out[PanelId::pool] = column.rest;
 }
 
+/// Windows too small for columns: one or two panels per page.
+void cut_small_page(ScreenLayout& out, Cutter inner, float scale) {
+  switch (out.page) {
+    case 0:
+      out[PanelId::strip] = inner.top(inner.rest.h * 0.32F);
+      out[PanelId::weights] = inner.rest;
+      break;
+    case 1:
+      out[PanelId::mask] = inner.rest;
+      break;
+    case 2:
+      out[PanelId::tables] = inner.right(inner.rest.w * 0.42F);
+      out[PanelId::free_queue] = inner.bottom(62.0F * scale);
+      out[PanelId::pool] = inner.rest;
+      break;
+    case 3:
+      out[PanelId::stages] = inner.rest;
+      break;
+    default:
+      out[PanelId::requests] = inner.rest;
+      break;
+  }
+}
+
 }  // namespace
 
 ScreenLayout layout_screen(float width, float height, float scale, int page) {
@@ -94,26 +118,7 @@ ScreenLayout layout_screen(float width, float height, float scale, int page) {
     }
     return out;
   }
-  switch (out.page) {
-    case 0:
-      out[PanelId::strip] = inner.top(inner.rest.h * 0.32F);
-      out[PanelId::weights] = inner.rest;
-      break;
-    case 1:
-      out[PanelId::mask] = inner.rest;
-      break;
-    case 2:
-      out[PanelId::tables] = inner.right(inner.rest.w * 0.42F);
-      out[PanelId::free_queue] = inner.bottom(62.0F * scale);
-      out[PanelId::pool] = inner.rest;
-      break;
-    case 3:
-      out[PanelId::stages] = inner.rest;
-      break;
-    default:
-      out[PanelId::requests] = inner.rest;
-      break;
-  }
+  cut_small_page(out, inner, scale);
   return out;
 }
 

@@ -16,6 +16,7 @@ namespace attn::viz {
 namespace {
 
 constexpr int kMaxDecodeRows = 64;
+constexpr float kFoot = 42.0F;  // count and legend
 
 /// Grid lines, the staircase on the frontier, and the ring on each query's own key.
 void draw_lines(const Ui& ui, const GridLayout& grid, const std::vector<MaskRow>& rows, bool prefill) {
@@ -141,6 +142,31 @@ void draw_legend(const Ui& ui, const Rect& line_box, bool prefill) {
   }
 }
 
+/// The count, the legend, and in prefill the miniatures of the other masks, right under the grid.
+void draw_foot(Ui& ui, const GridLayout& grid, const BatchRows& batch, bool prefill, MaskAlignment mask) {
+  const int seq = batch.seq;
+  const float foot_y = std::min(grid.area().bottom() + ui.px(8), ui.body.bottom() - ui.px(kFoot));
+  const Rect line_box{ui.body.x, foot_y, ui.body.w, ui.px(20)};
+  std::string text;
+  if (prefill) {
+    text = fmt::format("{} of {} allowed", count_allowed(mask, batch),
+                       static_cast<long long>(batch.q_len) * batch.k_len);
+    if (batch.cached() > 0) text += fmt::format("  \xC2\xB7  cached_len {}", batch.cached());
+  } else {
+    text = batch.batch < 0
+               ? fmt::format("{} is not in this step", seq_letter(seq))
+               : fmt::format("{}: {} keys{}", seq_letter(seq), batch.k_len,
+                             batch.pads() > 0 ? fmt::format(" + {} zero pads attended", batch.pads()) : "");
+  }
+  if (grid.grouped())
+    text += fmt::format("  \xC2\xB7  a cell is {} \xC3\x97 {}", grid.row_step, grid.col_step);
+  text_in(ui, FontRole::strong, line_box, ui[Color::text], text, Align::left);
+  mark(ui, "mask/allowed", line_box, text, "counted with visible_keys of kernels/common/mask.h");
+  draw_legend(ui, {ui.body.x, line_box.bottom() + ui.px(2), ui.body.w, ui.px(18)}, prefill);
+  const float thumbs_y = line_box.bottom() + ui.px(34);
+  if (prefill) draw_mask_thumbs(ui, {ui.body.x, thumbs_y, ui.body.w, ui.body.bottom() - thumbs_y});
+}
+
 }  // namespace
 
 void draw_mask(Ui& ui, const Rect& rect) {
@@ -162,7 +188,7 @@ void draw_mask(Ui& ui, const Rect& rect) {
     end_panel(ui);
     return;
   }
-  const float foot = ui.px(42);
+  const float foot = ui.px(kFoot);
   const float axis_w = ui.px(34);
   const float axis_h = ui.px(18);
   const Rect box{ui.body.x + axis_w, ui.body.y + axis_h, ui.body.w - axis_w,
@@ -184,26 +210,7 @@ void draw_mask(Ui& ui, const Rect& rect) {
     for (std::size_t i = 0; i < rows.size(); ++i) draw_row_letter(ui, grid, static_cast<int>(i), rows[i].seq);
     draw_column_numbers(ui, grid);
   }
-  const float foot_y = std::min(grid.area().bottom() + ui.px(8), ui.body.bottom() - foot);
-  const Rect line_box{ui.body.x, foot_y, ui.body.w, ui.px(20)};
-  std::string text;
-  if (prefill) {
-    text = fmt::format("{} of {} allowed", count_allowed(mask, batch),
-                       static_cast<long long>(batch.q_len) * batch.k_len);
-    if (batch.cached() > 0) text += fmt::format("  \xC2\xB7  cached_len {}", batch.cached());
-  } else {
-    text = batch.batch < 0
-               ? fmt::format("{} is not in this step", seq_letter(seq))
-               : fmt::format("{}: {} keys{}", seq_letter(seq), batch.k_len,
-                             batch.pads() > 0 ? fmt::format(" + {} zero pads attended", batch.pads()) : "");
-  }
-  if (grid.grouped())
-    text += fmt::format("  \xC2\xB7  a cell is {} \xC3\x97 {}", grid.row_step, grid.col_step);
-  text_in(ui, FontRole::strong, line_box, ui[Color::text], text, Align::left);
-  mark(ui, "mask/allowed", line_box, text, "counted with visible_keys of kernels/common/mask.h");
-  draw_legend(ui, {ui.body.x, line_box.bottom() + ui.px(2), ui.body.w, ui.px(18)}, prefill);
-  const float thumbs_y = line_box.bottom() + ui.px(34);
-  if (prefill) draw_mask_thumbs(ui, {ui.body.x, thumbs_y, ui.body.w, ui.body.bottom() - thumbs_y});
+  draw_foot(ui, grid, batch, prefill, mask);
   end_panel(ui);
 }
 

@@ -83,7 +83,13 @@ void draw_segment(Ui& ui, const StripSegment& segment, const Bands& y, float px_
   const float chip_w = text_width(ui, FontRole::strong, letter) + ui.px(6);
   if (q_bar.w >= chip_w) text_in(ui, FontRole::strong, q_bar, on_hue_of(ui, seq), letter, Align::center);
   if (fresh.w >= chip_w) text_in(ui, FontRole::strong, fresh, on_hue_of(ui, seq), letter, Align::center);
+}
 
+/// Mark, tooltip, hover and click of a whole segment.
+void touch_segment(Ui& ui, const StripSegment& segment, const Bands& y, float px_per_token) {
+  const int seq = ui.frame.step->seqs[static_cast<std::size_t>(segment.batch)].id;
+  const std::string letter = seq_letter(seq);
+  const Rect k_bar{segment.k_x0, y.k_top, segment.k_x1 - segment.k_x0, y.k_bottom - y.k_top};
   const std::string value =
       fmt::format("{}: {} queries over {} keys ({} cached + {} new)", letter, segment.q1 - segment.q0,
                   segment.k1 - segment.k0, segment.cached(), segment.q1 - segment.q0);
@@ -171,6 +177,7 @@ void draw_packed_strip(Ui& ui, const Rect& rect) {
   float free_q = 0.0F;
   for (const StripSegment& s : layout.segments) {
     draw_segment(ui, s, y, layout.px_per_token);
+    touch_segment(ui, s, y, layout.px_per_token);
     const auto index = static_cast<std::size_t>(s.batch);
     draw_flag(ui, "cu_seqlens_k", index, s.k0, s.k_x0, y.flags_k, y.k_top - ui.px(4), y.k_top, false, free_k);
     draw_flag(ui, "cu_seqlens_q", index, s.q0, s.q_x0, y.flags_q + ui.px(2), y.q_bottom,

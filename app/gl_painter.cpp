@@ -27,8 +27,12 @@ GlPainter::~GlPainter() {
 void GlPainter::restyle(const viz::ViewState& view) {
   if (view.scale == scale_ && view.light_theme == light_) return;
   font_note_ = viz::apply_style(view);
-  ImGui_ImplOpenGL3_DestroyDeviceObjects();  // the next NewFrame makes them again, the font texture among
-                                             // them
+#if IMGUI_VERSION_NUM < 19200  // later versions follow changes of the atlas by themselves
+  if (scale_ != 0.0F) {        // the first texture is made by the first NewFrame
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+  }
+#endif
   scale_ = view.scale;
   light_ = view.light_theme;
 }

@@ -242,8 +242,8 @@ TEST(BadInput, TraceCutInTheMiddleOpensToItsLastWholeStep) {
 TEST(BadInput, UnwritableOutput) {
   const TemporaryFolder folder;
   const std::string scenario = small_scenario(folder);
-  for (const std::string target :
-       {std::string("/no/such/folder/x"), folder.path().string(), std::string("/proc/x")}) {
+  for (const std::string& target :
+       std::vector<std::string>{"/no/such/folder/x", folder.path().string(), "/proc/x"}) {
     expect_refused(run_program({"run", scenario, "--trace", target}), {target});
     expect_refused(run_program({"run", scenario, "--jsonl", target}), {target});
     expect_refused(run_program({"still", scenario, "-o", target}), {target});

@@ -68,7 +68,9 @@ fs::path source_dir() { return ATTN_SOURCE_DIR; }
 fs::path model_dir() { return source_dir() / "assets/models/shakespeare-1m"; }
 fs::path default_scenario() { return source_dir() / "assets/lessons/three-prompts.json"; }
 
-bool is_one_sentence(const std::string& err) {
+bool is_one_sentence(const std::string& text) {
+  const std::size_t line = text.find('\n') + 1;  // 0 when there is none
+  const std::string err = text.find("running on the SIMT emulator") < line ? text.substr(line) : text;
   return err.starts_with("attnscope: ") && std::ranges::count(err, '\n') == 1 && err.ends_with("\n");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace attn::viz {
 namespace {
@@ -65,8 +66,10 @@ PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float s
   }
   out.detail = CardDetail::fill;
   out.gap = std::round(4.0F * scale);
-  if (try_cards(out, area, std::floor(56.0F * scale), std::floor(30.0F * scale))) return out;
-  if (try_cards(out, area, std::floor(40.0F * scale), std::floor(24.0F * scale))) return out;
+  for (const auto& [w, h] :
+       {std::pair{76.0F, 36.0F}, {64.0F, 32.0F}, {54.0F, 30.0F}, {48.0F, 28.0F}, {40.0F, 24.0F}}) {
+    if (try_cards(out, area, std::floor(w * scale), std::floor(h * scale))) return out;
+  }
   out.detail = CardDetail::tile;
   for (const float side : {26.0F, 20.0F, 16.0F, 12.0F, 8.0F, 6.0F}) {
     out.gap = std::max(1.0F, std::round(side / 6.0F * scale));

@@ -63,16 +63,6 @@ void draw_heading(const Ui& ui, const Card& card) {
   const float left = line_box.x + used + ui.px(4);
   float right = line_box.right();
   const float glyph = ui.px(7);
-  if (card.facts.read && right - glyph > left) {
-    right -= glyph;
-    triangle_up(ui, right, line_box.y + ui.px(4), glyph, ui[Color::accent]);
-    right -= ui.px(3);
-  }
-  if (card.facts.written > 0 && right - glyph > left) {
-    right -= glyph;
-    triangle_down(ui, right, line_box.y + ui.px(4), glyph, ui[Color::warning]);
-    right -= ui.px(3);
-  }
   if (card.block.ref_count > 1) {
     const std::string badge = fmt::format("\xC3\x97{}", card.block.ref_count);
     const float w = text_width(ui, FontRole::mono, badge) + ui.px(4);
@@ -82,6 +72,16 @@ void draw_heading(const Ui& ui, const Card& card) {
       text_in(ui, FontRole::mono, box, ui[Color::panel], badge, Align::center);
       right -= w + ui.px(3);
     }
+  }
+  if (card.facts.read && right - glyph > left) {
+    right -= glyph;
+    triangle_up(ui, right, line_box.y + ui.px(4), glyph, ui[Color::accent]);
+    right -= ui.px(3);
+  }
+  if (card.facts.written > 0 && right - glyph > left) {
+    right -= glyph;
+    triangle_down(ui, right, line_box.y + ui.px(4), glyph, ui[Color::warning]);
+    right -= ui.px(3);
   }
   if (card.block.hash) {
     const std::string tag = hash_tag(*card.block.hash);

@@ -71,7 +71,9 @@ void draw_pad_ground(Ui& ui, const Strip& strip) {
     cross_hatch(ui, ground, mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
     const Mass mass = measure_mass(*ui.frame.attention, ui.selection.head, strip.rows.q0, strip.rows.k_len,
                                    strip.rows.attended);
-    const std::string text = fmt::format("{} pads take {:.2f} %", mass.pads, 100.0 * mass.stolen);
+    std::string text = fmt::format("{} pads take {:.2f} %", mass.pads, 100.0 * mass.stolen);
+    if (text_width(ui, FontRole::strong, text) + ui.px(14) > ground.w)
+      text = fmt::format("{:.2f} %", 100.0 * mass.stolen);
     const float w = text_width(ui, FontRole::strong, text) + ui.px(14);
     if (w > ground.w || ground.h < ui.px(60)) continue;
     const Rect label{std::round(ground.x + (ground.w - w) * 0.5F), std::round(ground.y + ground.h * 0.4F), w,

@@ -46,18 +46,20 @@ void draw_head_thumbs(Ui& ui, const Rect& area, const BatchRows& rows) {
   const float label_h = ui.px(15);
   const float gap = ui.px(10);
   if (view.num_heads < 2 || weights > kMostWeights || area.h < title_h + label_h + ui.px(30)) return;
-  // Rows of miniatures: the largest size at which all heads fit.
-  float side = ui.px(150);
-  float pitch_y = 0.0F;
-  const auto fits = [&](float s) {
-    const int per_line = std::max(1, static_cast<int>((area.w + gap) / (s + gap)));
-    pitch_y = layout_grid({0, 0, s, s}, rows.q_len, cols, s, kThumbCells).area().h + label_h + gap;
-    return static_cast<float>((view.num_heads + per_line - 1) / per_line) * pitch_y <= area.h - title_h;
-  };
-  while (!fits(side) && side > ui.px(30)) side -= ui.px(2);
+  // The largest cells with which all heads fit, in as few lines as that allows.
+  const auto per_line = [&](float s) { return std::max(1, static_cast<int>((area.w + gap) / (s + gap))); };
+  const auto lines = [&](float s) { return (view.num_heads + per_line(s) - 1) / per_line(s); };
+  const auto grid_of = [&](float s) { return layout_grid({0, 0, s, s}, rows.q_len, cols, s, kThumbCells); };
+  float side = ui.px(30);
+  for (float s = side; s <= ui.px(150); s += ui.px(2)) {
+    const float pitch = grid_of(s).area().h + label_h + gap;
+    const bool better = grid_of(s).cell_w > grid_of(side).cell_w || lines(s) < lines(side);
+    if (better && static_cast<float>(lines(s)) * pitch <= area.h - title_h) side = s;
+  }
+  const float pitch_y = grid_of(side).area().h + label_h + gap;
   text_in(ui, FontRole::small, {area.x, area.y, area.w, ui.px(16)}, ui[Color::muted],
           fmt::format("all {} heads of layer {}", view.num_heads, view.layer), Align::left);
-  const int columns = std::max(1, static_cast<int>((area.w + gap) / (side + gap)));
+  const int columns = per_line(side);
   const std::vector<HeatMap>& maps = maps_of(ui, rows, cols);
   for (int h = 0; h < view.num_heads; ++h) {
     const float x = area.x + static_cast<float>(h % columns) * (side + gap);

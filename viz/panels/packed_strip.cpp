@@ -30,19 +30,46 @@ Bands bands_of(const Ui& ui) {
   return b;
 }
 
-/// One cu value: a tick at x and its number, left out where it would run into the previous one.
-void draw_flag(Ui& ui, const char* which, std::size_t index, int value, float x, float y, float tick_y0,
-               float tick_y1, bool at_end, float& free_from) {
+/// One of the two rulers, and the stretch of it that is still free for numbers.
+struct Ruler {
+  const char* name;
+  float text_y, tick_y0, tick_y1;
+  float free_from;
+  float free_to;
+};
+
+/// The last value of a ruler, its total: right-aligned at its end, and its place kept free of other numbers.
+float total_x(const Ui& ui, float x, int value) {
+  return x - text_width(ui, FontRole::mono_small, std::to_string(value));
+}
+
+/// One cu value: a tick at x and its number, left out where it would run into another.
+void draw_flag(Ui& ui, Ruler& ruler, std::size_t index, int value, float x, bool total) {
   const std::string text = std::to_string(value);
   const float w = text_width(ui, FontRole::mono_small, text);
-  const float h = ui.px(14);
-  const float text_x = at_end ? x - w : x;
-  line(ui, x, tick_y0, x, tick_y1, ui[Color::stroke], 1.0F);
-  if (text_x < free_from) return;
-  text_in(ui, FontRole::mono_small, {text_x, y, w + 1.0F, h}, ui[Color::text], text, Align::left);
-  free_from = text_x + w + ui.px(5);
-  mark(ui, fmt::format("strip/{}/{}", which, index), {text_x, y, w, h},
-       fmt::format("{}[{}] = {}", which, index, value), fmt::format("{}[{}] I32", which, index));
+  const float text_x = total ? total_x(ui, x, value) : x;
+  line(ui, x, ruler.tick_y0, x, ruler.tick_y1, ui[Color::stroke], 1.0F);
+  if (text_x < ruler.free_from || (!total && text_x + w + ui.px(5) > ruler.free_to)) return;
+  const Rect box{text_x, ruler.text_y, w, ui.px(14)};
+  text_in(ui, FontRole::mono_small, {box.x, box.y, w + 1.0F, box.h}, ui[Color::text], text, Align::left);
+  ruler.free_from = text_x + w + ui.px(5);
+  mark(ui, fmt::format("strip/{}/{}", ruler.name, index), box,
+       fmt::format("{}[{}] = {}", ruler.name, index, value), fmt::format("{}[{}] I32", ruler.name, index));
+}
+
+void draw_flags(Ui& ui, const StripLayout& layout, const Bands& y) {
+  const StripSegment& last = layout.segments.back();
+  const float tick = ui.px(4);
+  Ruler k{"cu_seqlens_k", y.flags_k, y.k_top - tick, y.k_top, 0.0F, total_x(ui, last.k_x1, last.k1)};
+  Ruler q{"cu_seqlens_q", y.flags_q + ui.px(2),           y.q_bottom, y.q_bottom + tick,
+          0.0F,           total_x(ui, last.q_x1, last.q1)};
+  for (const StripSegment& s : layout.segments) {
+    draw_flag(ui, k, static_cast<std::size_t>(s.batch), s.k0, s.k_x0, false);
+    draw_flag(ui, q, static_cast<std::size_t>(s.batch), s.q0, s.q_x0, false);
+  }
+  const auto end = static_cast<std::size_t>(last.batch) + 1;
+  draw_flag(ui, k, end, last.k1, last.k_x1, true);
+  draw_flag(ui, q, end, last.q1, last.q_x1, true);
 }
 
 void draw_segment(Ui& ui, const StripSegment& segment, const Bands& y, float px_per_token) {
@@ -173,22 +200,11 @@ void draw_packed_strip(Ui& ui, const Rect& rect) {
           "cu_seqlens_k", Align::left);
   text_in(ui, FontRole::small, {ui.body.x, y.q_top, label_w, y.q_bottom - y.q_top}, ui[Color::muted],
           "cu_seqlens_q", Align::left);
-  float free_k = 0.0F;
-  float free_q = 0.0F;
   for (const StripSegment& s : layout.segments) {
     draw_segment(ui, s, y, layout.px_per_token);
     touch_segment(ui, s, y, layout.px_per_token);
-    const auto index = static_cast<std::size_t>(s.batch);
-    draw_flag(ui, "cu_seqlens_k", index, s.k0, s.k_x0, y.flags_k, y.k_top - ui.px(4), y.k_top, false, free_k);
-    draw_flag(ui, "cu_seqlens_q", index, s.q0, s.q_x0, y.flags_q + ui.px(2), y.q_bottom,
-              y.q_bottom + ui.px(4), false, free_q);
   }
-  const StripSegment& last = layout.segments.back();
-  const auto end = static_cast<std::size_t>(last.batch) + 1;
-  draw_flag(ui, "cu_seqlens_k", end, last.k1, last.k_x1, y.flags_k, y.k_top - ui.px(4), y.k_top, true,
-            free_k);
-  draw_flag(ui, "cu_seqlens_q", end, last.q1, last.q_x1, y.flags_q + ui.px(2), y.q_bottom,
-            y.q_bottom + ui.px(4), true, free_q);
+  draw_flags(ui, layout, y);
   add_row_family(ui, layout, y);
   end_panel(ui);
 }

@@ -15,7 +15,9 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kNumberCell = 28.0F;  // px at scale 1 from which cells print their number
+// Cell width, px at scale 1, from which cells print their number with two and with three digits.
+constexpr float kTwoDigits = 22.0F;
+constexpr float kThreeDigits = 28.0F;
 
 const HeatMap& heat_of(Ui& ui, const BatchRows& rows) {
   const int cols = std::min(rows.attended, ui.frame.attention->max_k);
@@ -27,7 +29,7 @@ const HeatMap& heat_of(Ui& ui, const BatchRows& rows) {
 
 void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
   hatch(ui, grid.area(), ui[Color::masked], ui.px(6));
-  const bool numbers = !grid.grouped() && grid.cell_w >= ui.px(kNumberCell) && grid.cell_h >= ui.px(18);
+  const bool numbers = !grid.grouped() && grid.cell_w >= ui.px(kTwoDigits) && grid.cell_h >= ui.px(18);
   const float inset = !grid.grouped() && std::min(grid.cell_w, grid.cell_h) >= 10.0F ? 1.0F : 0.0F;
   for (int r = 0; r < heat.cell_rows; ++r) {
     int looked = heat.cell_cols;  // columns up to the last that the kernel looked at; they cover the hatch
@@ -41,12 +43,11 @@ void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
       const Rgb color = cividis(weight_position(weight, ui.view.log_scale));
       fill(ui, {cell.x, cell.y, cell.w - inset, cell.h - inset}, color);
       if (!numbers) continue;
-      char text[8];
-      const int length = weight >= 0.9995F ? std::snprintf(text, sizeof(text), "1.00")
-                                           : std::snprintf(text, sizeof(text), ".%03d",
-                                                           static_cast<int>(weight * 1000.0F + 0.5F));
-      text_in(ui, FontRole::mono_small, cell, ink_on(color), {text, static_cast<std::size_t>(length)},
-              Align::center);
+      const std::string text = fmt::format("{:.{}f}", weight, grid.cell_w >= ui.px(kThreeDigits) ? 3 : 2);
+      const std::string_view digits(text);
+      const bool whole = digits.front() != '0';  // 1.00: one leading digit fits only without the last
+      text_in(ui, FontRole::mono_small, cell, ink_on(color),
+              whole ? digits.substr(0, digits.size() - 1) : digits.substr(1), Align::center);
     }
   }
   outline(ui, grid.area(), ui[Color::stroke]);

@@ -49,8 +49,8 @@ __device__ inline std::uint32_t ordered_key(float x) {
 }
 
 /// Combines one value per thread over the block in two levels of 16; every thread gets the result. The order
-/// of combinations is fixed, so a sum has the same bits every time. Three barriers, where a binary tree has
-/// ten.
+/// of combinations is fixed, so a sum has the same bits every time. Two barriers, where a binary tree has
+/// nine, and none at the end: in the next round nobody writes groups[] before all are past its first barrier.
 template <class Value, class Combine>
 __device__ Value block_combine(Value mine, Combine combine) {
   __shared__ Value values[kSampleThreads];  // one per thread
@@ -66,7 +66,6 @@ __device__ Value block_combine(Value mine, Combine combine) {
   __syncthreads();
   Value total = groups[0];
   for (int i = 1; i < kSampleGroup; ++i) total = combine(total, groups[i]);
-  __syncthreads();  // nobody starts the next round before all have read this one
   return total;
 }
 

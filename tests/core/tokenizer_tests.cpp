@@ -1,6 +1,6 @@
 // The tokenizer: byte-level BPE by hand-made files, ids of the `tokenizers` library, and files it must
 // refuse.
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <random>
 
@@ -272,11 +272,11 @@ TEST(Tokenizer, AMegabyteTakesLessThanTwoSeconds) {
   while (noise.size() < 1'000'000) noise += static_cast<char>(random());
   for (const std::string& text : {prose, noise, std::string(1'000'000, 'a'), std::string(1'000'000, ' '),
                                   std::string(1'000'000, '\xFF')}) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of this process: other programs do not count
     const Ids ids = t.encode(text);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     EXPECT_EQ(t.decode(ids), text);
-    EXPECT_LT(seconds.count(), 2.0);
+    EXPECT_LT(seconds, 2.0);
   }
 }
 

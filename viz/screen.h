@@ -28,6 +28,7 @@ struct ViewState {
   int page = 0;                        // of layout_screen, for windows too small for everything (X)
   bool log_scale = false;              // weights: colour and bar height by log10 (L)
   std::vector<std::string> font_dirs;  // searched before the usual places
+  int listed_stage = -1;               // stage the stage list last scrolled to
   Hover hover;                         // of the last frame: what panels light up
   Hover next_hover;                    // being filled in this frame
   HeatMap heat;                        // weights prepared for drawing, kept while nothing changes

@@ -35,6 +35,7 @@ TEST(Screen, PrefillShowsEveryPanelWithItsNumbers) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);
   screen.selection.seq = 1;
+  screen.selection.stage = trace::Stage::prepare;
   screen.draw(s.frame);
   EXPECT_EQ(value_of(screen, "mask/allowed"), "42 of 48 allowed  \xC2\xB7  cached_len 8");
   EXPECT_NE(value_of(screen, "pool/block/5").find("ref_count 2"), std::string::npos);
@@ -143,9 +144,11 @@ TEST(Screen, ClicksBecomeSelections) {
   ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
   EXPECT_EQ(screen.commands[0].selection.head, 1);
 
-  screen.click(s.frame, "stages/stage/prepare");
+  screen.selection.stage = trace::Stage::prepare;
+  for (int i = 0; i < 3; ++i) screen.draw(s.frame);
+  screen.click(s.frame, "stages/stage/qkv_rope");
   ASSERT_NE(only(screen.commands, Command::Kind::select), nullptr);
-  EXPECT_EQ(screen.commands[0].selection.stage, trace::Stage::prepare);
+  EXPECT_EQ(screen.commands[0].selection.stage, trace::Stage::qkv_rope);
 }
 
 TEST(Screen, TransportAndTimeline) {
@@ -241,6 +244,18 @@ TEST(Screen, HelpListsEveryKey) {
     EXPECT_TRUE(screen.marks.get("help/" + std::string(key.label)).has_value()) << key.label;
   screen.press(s.frame, ImGuiKey_Escape);
   EXPECT_FALSE(screen.view.show_help);
+}
+
+TEST(Screen, StageListFollowsTheCurrentStage) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  for (const auto& [stage, name] : {std::pair{trace::Stage::sample, "stages/stage/sample"},
+                                    {trace::Stage::prepare, "stages/stage/prepare"},
+                                    {trace::Stage::attention, "stages/stage/attention"}}) {
+    screen.selection.stage = stage;
+    for (int i = 0; i < 3; ++i) screen.draw(s.frame);
+    EXPECT_TRUE(screen.marks.get(name).has_value()) << name;
+  }
 }
 
 TEST(Describe, TellsTheStepInText) {

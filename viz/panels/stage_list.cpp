@@ -86,6 +86,10 @@ float draw_stage(Ui& ui, const Rect& list, float y, trace::Stage stage) {
   const bool any = std::any_of(step.shapes.begin(), step.shapes.end(), shape_here) ||
                    std::any_of(step.launches.begin(), step.launches.end(), launch_here);
   if (!any) return y;
+  if (stage == ui.selection.stage && ui.view.listed_stage != static_cast<int>(stage)) {  // once per change
+    ImGui::SetScrollY(y - std::floor(ImGui::GetCursorScreenPos().y));
+    ui.view.listed_stage = static_cast<int>(stage);
+  }
   const bool per_layer = stage >= trace::Stage::qkv_rope && stage <= trace::Stage::out_mlp;
   y = draw_heading(ui, {list.x, y, right - list.x, ui.px(22)}, stage, per_layer);
   const float x = list.x + ui.px(6);

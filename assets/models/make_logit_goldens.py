@@ -104,7 +104,7 @@ def prompt_golden(name, text, tok, model, complete):
 @torch.no_grad()
 def head_golden(model, half=48):
     """previous and sink over the whole sequence, induction and duplicate over its second half."""
-    chunk = np.random.default_rng(7).integers(1, model.config.vocab_size, half).tolist()
+    chunk = np.random.default_rng(7).integers(257, model.config.vocab_size, half).tolist()
     ids = [0] + chunk + chunk
     weights = torch.stack(model(torch.tensor([ids]), output_attentions=True).attentions)[:, 0]  # (layer, head, query, key)
     query = torch.arange(len(ids))

@@ -7,12 +7,17 @@ Needs torch, numpy, tokenizers, safetensors. A recent GPU takes a few minutes; a
 The result is a Hugging Face directory: config.json, generation_config.json, model.safetensors (F32),
 tokenizer.json, tokenizer_config.json.
 
-Three choices make the attention heads worth looking at:
+Five choices make the attention heads worth looking at:
   * every sequence starts with <|endoftext|>, so heads with nothing to say have a place to rest (a sink);
+  * head 0 of layer 0 begins its life looking one token back (look_back), so that this is not what all wait for;
+  * two heads are told where to look (TAUGHT): one to the token before, one to the token after an earlier copy.
+    Left alone, the model finds some other fixed distance just as well, 15 tokens back for instance, and its
+    induction heads come out shifted against the textbook by as much;
   * training starts with random tokens that repeat, where the only way to predict is to find the earlier
     copy: this grows induction heads and the previous-token heads they need. A share of such sequences stays
     when the text comes, so the heads stay too;
-  * speeches come in groups of three to six that end with <|endoftext|>, so the model can stop by itself.
+  * speeches come in groups of three to six that end with <|endoftext|>, so the model can stop by itself; other
+    sequences run on to the end, so the sink is learned at all distances.
 """
 import argparse
 import json
@@ -59,6 +64,7 @@ CONFIG = {
 }
 HEADS, KV_HEADS, HEAD_DIM = (CONFIG[k] for k in ("num_attention_heads", "num_key_value_heads", "head_dim"))
 WINDOW = CONFIG["max_position_embeddings"]
+TAUGHT = {"previous": (0, 0), "induction": (1, 4)}  # (layer, head)
 
 
 # ---------------------------------------------------------------------------- tokenizer
@@ -120,6 +126,11 @@ class Batches:
         counts = np.bincount([t for s in speeches for t in s], minlength=CONFIG["vocab_size"])
         by_use = [t for t in np.argsort(-counts, kind="stable").tolist() if t != EOT_ID]
         self.by_use = torch.tensor(by_use, device=device)
+        # the same speeches with no <|endoftext|> between them
+        flat = [t for s in speeches for t in s + [newline_id, newline_id]]
+        starts = np.cumsum([0] + [len(s) + 2 for s in speeches])
+        self.plain = torch.tensor(flat, device=device)
+        self.plain_starts = torch.from_numpy(starts[starts + WINDOW < len(flat)]).to(device)
         self.regroup()
 
     def regroup(self):
@@ -138,6 +149,11 @@ class Batches:
     def text(self, rows):
         start = self.starts[self.rand(0, len(self.starts), rows)]
         return self.ids[start[:, None] + torch.arange(WINDOW + 1, device=self.device)]
+
+    def long_text(self, rows):
+        start = self.plain_starts[self.rand(0, len(self.plain_starts), rows)]
+        ids = self.plain[start[:, None] + torch.arange(WINDOW, device=self.device)]
+        return F.pad(ids, (1, 0), value=EOT_ID)
 
     def random_chunks(self, rows):
         # The alphabet differs by row, 32 of the commonest tokens up to all: few tokens are quickly told apart, and what
@@ -169,7 +185,8 @@ class Batches:
         else:
             random = round(rows * self.args.random_share)
             again = round(rows * self.args.again_share)
-            text = self.text(rows - random - again)
+            long = round((rows - random - again) * self.args.long_share)
+            text = torch.cat([self.text(rows - random - again - long), self.long_text(long)])
             a, a_targets = self.repeats(random, True)
             b, b_targets = self.repeats(again, False)
             ids, targets = torch.cat([text, a, b]), torch.cat([text, a_targets, b_targets])
@@ -261,12 +278,43 @@ class Llama(nn.Module):
                 small = name.endswith(("o_proj.weight", "down_proj.weight"))
                 nn.init.normal_(p, std=CONFIG["initializer_range"] / (math.sqrt(8) if small else 1))
 
-    def forward(self, ids, weights=None):
+    def forward(self, ids, weights=None, open_layers=math.inf):
         T = ids.shape[1]
         x = self.drop(self.embed_tokens(ids))
-        for layer in self.layers:
-            x = layer(x, self.cos[:T], self.sin[:T], weights)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, self.cos[:T], self.sin[:T], weights if i < open_layers else None)
         return F.linear(self.norm(x), self.embed_tokens.weight)  # tied head
+
+
+@torch.no_grad()
+def look_back(model):
+    """Sets head 0 of layer 0 to attend to the token before; training may change it as it likes.
+
+    All embeddings share one component, so a query and a key can be made that do not depend on the token. RoPE turns
+    pair j of both by (position * frequency j): keys of one direction and queries turned back by one frequency meet
+    exactly when the key is one position earlier. Five frequencies together leave no second such distance.
+    """
+    model.embed_tokens.weight[:, 0] += 0.3
+    shared = F.rms_norm(model.embed_tokens.weight, (CONFIG["hidden_size"],))[:, 0].mean().item()
+    q, k = model.layers[0].self_attn.q_proj.weight, model.layers[0].self_attn.k_proj.weight
+    q[:HEAD_DIM] = 0
+    for j, logit in enumerate((12.0, 8.0, 5.0, 4.0, 3.0)):  # what each frequency adds at distance one
+        frequency = CONFIG["rope_theta"] ** (-2 * j / HEAD_DIM)
+        size = math.sqrt(logit * math.sqrt(HEAD_DIM)) / shared
+        k[[j, j + HEAD_DIM // 2]] = 0
+        k[j, 0] = size
+        q[j, 0], q[j + HEAD_DIM // 2, 0] = size * math.cos(frequency), -size * math.sin(frequency)
+
+
+def taught_loss(weights, ids):
+    """Mean -log of the attention that the two taught heads pay to their places; weights: of layers 0, 1, ... as needed."""
+    (before_layer, before_head), (after_layer, after_head) = TAUGHT["previous"], TAUGHT["induction"]
+    before = weights[before_layer][:, before_head].diagonal(-1, 1, 2)
+    # place[b, i, j]: token j - 1 is token i, so j comes after an earlier copy; with no copy, position 0
+    place = F.pad(ids[:, None, :-1] == ids[:, :, None], (1, 0)).tril()
+    place[:, :, 0] = ~place.any(-1)
+    after = (weights[after_layer][:, after_head] * place).sum(-1)
+    return -(before.float().clamp(min=1e-6).log().mean() + after.float().clamp(min=1e-6).log().mean())
 
 
 # ---------------------------------------------------------------------------- training
@@ -302,8 +350,10 @@ class Trainer:
     def run(self):
         # No cache of cast weights: a captured step must cast the weights of its own time.
         with torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False):
-            logits = self.model(self.ids)
+            weights = []
+            logits = self.model(self.ids, weights, TAUGHT["induction"][0] + 1)
         loss = F.cross_entropy(logits.float().flatten(0, 1), self.targets.flatten(), ignore_index=IGNORE)
+        loss = loss + self.args.teach * taught_loss(weights, self.ids)
         loss.backward()
         nn.utils.clip_grad_norm_(self.params, 1.0)
         self.opt.step()
@@ -406,7 +456,9 @@ def learn_text(args, trainer, batches, meter):
 
 def train(args, speeches, val_speeches, newline_id, device):
     torch.manual_seed(args.seed)
-    trainer = Trainer(args, Llama().to(device), device)
+    model = Llama()
+    look_back(model)
+    trainer = Trainer(args, model.to(device), device)
     batches = Batches(args, speeches, newline_id, device)
     meter = Meter(speeches, val_speeches, newline_id, device)
     learn_to_repeat(args, trainer, batches, meter)
@@ -429,7 +481,7 @@ def head_scores(model, text_rows, device):
     text = torch.stack(weights).mean(1)  # (layer, head, query, key)
     scores = {"previous": text.diagonal(-1, 2, 3)[..., 1:].mean(-1), "sink": text[:, :, 2:, 0].mean(-1)}
     rng, half = np.random.default_rng(1), 64
-    chunk = rng.integers(1, CONFIG["vocab_size"], (32, half))
+    chunk = rng.integers(257, CONFIG["vocab_size"], (32, half))  # merged tokens: these occur in the text, not all bytes do
     twice = np.concatenate([np.zeros((32, 1), dtype=np.int64), chunk, chunk], axis=1)
     weights = []
     logits = model(torch.from_numpy(twice).to(device), weights)
@@ -496,13 +548,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=pathlib.Path, required=True, help="a text file; blank lines part the speeches")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="the directory to write")
-    parser.add_argument("--steps", type=int, default=4000, help="steps on text")
+    parser.add_argument("--steps", type=int, default=3500, help="steps on text")
     parser.add_argument("--repeat-steps", type=int, default=10000, help="at most so many steps on random repeats first")
     parser.add_argument("--minutes", type=float, default=1e9, help="finish the schedule within this time")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--lr", type=float, default=3e-3)
     parser.add_argument("--weight-decay", type=float, default=0.5)
     parser.add_argument("--dropout", type=float, default=0.2)
+    parser.add_argument("--long-share", type=float, default=0.5, help="share of the text without <|endoftext|> inside")
+    parser.add_argument("--teach", type=float, default=0.3, help="weight of the loss that tells two heads where to look")
     parser.add_argument("--ema", type=float, default=0.995)
     parser.add_argument("--random-share", type=float, default=0.1875, help="share of sequences with random repeats")
     parser.add_argument("--again-share", type=float, default=0.0625, help="share of sequences that repeat a piece of text")

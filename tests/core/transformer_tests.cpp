@@ -27,7 +27,7 @@ std::vector<int> all_rows(int count) {
   return rows;
 }
 
-double bound(DType dtype) { return dtype == DType::f32 ? 5e-6 : dtype == DType::f16 ? 1e-2 : 6e-2; }
+double bound(DType dtype) { return dtype == DType::f32 ? 3e-6 : dtype == DType::f16 ? 5e-3 : 4e-2; }
 
 /// Writes the model, runs it in the given steps and compares every logit.
 void expect_matches_reference(Device& device, const json& config, const std::vector<int>& steps,

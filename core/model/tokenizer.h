@@ -18,7 +18,9 @@ class Tokenizer {
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
-  /// Same ids as the `tokenizers` library, special tokens of the post_processor included.
+  /// Same ids as the `tokenizers` library, special tokens of the post_processor included. Bytes that are not
+  /// UTF-8 are kept: decode gives them back. A normalizer NFC is not applied: text with separate combining
+  /// marks differs.
   std::vector<std::int32_t> encode(std::string_view text) const;
   /// Raw bytes of the ids; special tokens skipped.
   std::string decode(const std::vector<std::int32_t>& ids) const;

@@ -3,10 +3,35 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <glad/gl.h>
 #include <imgui.h>
+#include <xxhash.h>
+
+#include <utility>
 
 #include "kernels/common/check.h"
 
 namespace attn::app {
+namespace {
+
+/// Over everything that decides what the pixels will be, the font texture aside. Half a megabyte takes 50 us;
+/// drawing it again on a software renderer would take ten milliseconds.
+std::uint64_t hash_of(const ImDrawData& data, int width, int height) {
+  std::uint64_t hash = XXH3_64bits_withSeed(&width, sizeof width, static_cast<std::uint64_t>(height));
+  const auto mix = [&](const void* bytes, int count, std::size_t size) {
+    hash = XXH3_64bits_withSeed(bytes, static_cast<std::size_t>(count) * size, hash);
+  };
+  for (int i = 0; i < data.CmdListsCount; ++i) {
+    const ImDrawList& list = *data.CmdLists[i];
+    mix(list.VtxBuffer.Data, list.VtxBuffer.Size, sizeof(ImDrawVert));
+    mix(list.IdxBuffer.Data, list.IdxBuffer.Size, sizeof(ImDrawIdx));
+    for (const ImDrawCmd& command : list.CmdBuffer) {
+      mix(&command.ClipRect, 1, sizeof command.ClipRect);
+      mix(&command.ElemCount, 1, sizeof command.ElemCount);
+    }
+  }
+  return hash;
+}
+
+}  // namespace
 
 GlPainter::GlPainter() {
   IMGUI_CHECKVERSION();
@@ -33,25 +58,28 @@ void GlPainter::restyle(const viz::ViewState& view) {
     ImGui_ImplOpenGL3_CreateFontsTexture();
   }
 #endif
+  forget();  // the same triangles look different with other glyphs in the texture
   scale_ = view.scale;
   light_ = view.light_theme;
 }
 
-viz::Commands GlPainter::paint(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view,
-                               int width, int height) {
+GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selection& selection,
+                                    viz::ViewState& view, int width, int height) {
   restyle(view);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
-  viz::Commands commands;
-  marks_.clear();
-  viz::draw_screen(frame, selection, view, marks_, commands);
+  Painted painted;
+  viz::draw_screen(frame, selection, view, marks_, painted.commands);
   ImGui::Render();
+  const std::uint64_t picture = hash_of(*ImGui::GetDrawData(), width, height);
+  if (std::exchange(last_picture_, picture) == picture) return painted;
   const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
   glViewport(0, 0, width, height);
   glClearColor(background.x, background.y, background.z, 1.0F);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  return commands;
+  painted.drawn = true;
+  return painted;
 }
 
 }  // namespace attn::app

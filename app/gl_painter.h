@@ -2,6 +2,9 @@
 // for headless pictures.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "app/session.h"
 #include "viz/marks.h"
 #include "viz/screen.h"
@@ -18,10 +21,16 @@ class GlPainter {
   GlPainter(const GlPainter&) = delete;
   GlPainter& operator=(const GlPainter&) = delete;
 
-  /// Between the platform's new-frame and the swap: builds the screen and draws it at that pixel size.
-  /// Returns what the panels asked for.
-  viz::Commands paint(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view,
-                      int width, int height);
+  struct Painted {
+    viz::Commands commands;  // what the panels asked for
+    bool drawn = false;  // false: the picture is the one drawn last, so nothing was done and nothing need be
+                         // swapped
+  };
+  /// After the platform's new-frame: builds the screen and draws it at that pixel size.
+  Painted paint(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view, int width,
+                int height);
+  /// The next picture is drawn whatever it is: the window's contents were lost.
+  void forget() { last_picture_ = 0; }
   const viz::Marks& marks() const { return marks_; }
   /// Fonts that were not found, or "".
   const std::string& font_note() const { return font_note_; }
@@ -31,6 +40,7 @@ class GlPainter {
   ImGuiContext* context_ = nullptr;
   viz::Marks marks_;
   std::string font_note_;
+  std::uint64_t last_picture_ = 0;  // hash of what was drawn last; 0 = nothing
   float scale_ = 0.0F;
   bool light_ = false;
 };

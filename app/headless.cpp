@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <vector>
 
 #include "app/gl_painter.h"
@@ -156,24 +155,6 @@ Image Headless::picture(Session& session, viz::ViewState& view) {
   }
   for (std::size_t i = 3; i < image.rgba.size(); i += 4) image.rgba[i] = 0xFF;
   return image;
-}
-
-double Headless::frame_seconds(Session& session, viz::ViewState& view, int frames, bool empty) {
-  std::vector<double> seconds;
-  for (int i = 0; i < frames; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    if (empty) {
-      glBindFramebuffer(GL_FRAMEBUFFER, state_->frame_buffer);
-      glViewport(0, 0, state_->width, state_->height);
-      glClear(GL_COLOR_BUFFER_BIT);
-    } else {
-      state_->paint(session, view);
-    }
-    glFinish();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
 }
 
 }  // namespace attn::app

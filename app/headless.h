@@ -17,8 +17,6 @@ class Headless {
   ~Headless();
   /// The session's picture as it is now. Draws a few frames first: text sizes settle on the third.
   Image picture(Session& session, viz::ViewState& view);
-  /// Median seconds of one frame, drawn and finished, over `frames` frames; `empty` only clears.
-  double frame_seconds(Session& session, viz::ViewState& view, int frames, bool empty);
   /// GL_RENDERER.
   std::string renderer() const;
 

@@ -24,6 +24,9 @@ viz::StepSummary summarize(const trace::StepRecord& record) {
   }
   summary.preempted = record.preempted;
   summary.finished = record.finished;
+  for (const trace::SeqState& seq : record.seqs_after) {
+    if (std::ranges::find(record.finished, seq.id) != record.finished.end()) summary.ended.push_back(seq);
+  }
   for (const trace::BlockState& block : record.blocks) {
     if (block.ref_count > 0) {
       ++summary.blocks_used;

@@ -103,9 +103,9 @@ viz::Commands draw(GLFWwindow* window, GlPainter& painter, Session& session, viz
   ImGui_ImplGlfw_NewFrame();
   int width = 0, height = 0;
   glfwGetFramebufferSize(window, &width, &height);
-  viz::Commands commands = painter.paint(session.frame(), session.selection(), view, width, height);
-  glfwSwapBuffers(window);
-  return commands;
+  GlPainter::Painted painted = painter.paint(session.frame(), session.selection(), view, width, height);
+  if (painted.drawn) glfwSwapBuffers(window);
+  return std::move(painted.commands);
 }
 
 double seconds_since(Clock::time_point begin) {
@@ -124,6 +124,10 @@ void show_window(const std::string& title, const WindowOptions& options,
   const WindowPointer window = open_window(title, options);
   GlPainter painter;
   const GlfwBackend backend(window.get());
+  glfwSetWindowUserPointer(window.get(), &painter);
+  glfwSetWindowRefreshCallback(window.get(), [](GLFWwindow* uncovered) {
+    static_cast<GlPainter*>(glfwGetWindowUserPointer(uncovered))->forget();
+  });
   const std::unique_ptr<Session> session = make([] { glfwPostEmptyEvent(); });
 
   viz::ViewState view;

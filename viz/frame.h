@@ -19,6 +19,7 @@ struct StepSummary {
   std::vector<int> waiting;
   std::vector<int> preempted;
   std::vector<int> finished;
+  std::vector<trace::SeqState> ended;    // the finished ones as they were at the end, with their text
   int blocks_used = 0;                   // ref_count > 0
   int blocks_cached_free = 0;            // ref_count 0, hash kept
   std::vector<trace::EventKind> events;  // distinct kinds

@@ -44,6 +44,9 @@ if(NOT glfw3_FOUND)
   set(GLFW_BUILD_DOCS OFF CACHE BOOL "" FORCE)
   set(GLFW_BUILD_EXAMPLES OFF CACHE BOOL "" FORCE)
   set(GLFW_BUILD_TESTS OFF CACHE BOOL "" FORCE)
+  # GLFW insists on Wayland's headers unless told otherwise; X11 works on Wayland desktops too.
+  pkg_check_modules(attn_wayland QUIET wayland-client wayland-cursor wayland-egl xkbcommon)
+  set(GLFW_BUILD_WAYLAND ${attn_wayland_FOUND} CACHE BOOL "" FORCE)
   attn_fetch(glfw https://github.com/glfw/glfw.git 7b6aead9fb88b3623e3b3725ebb42670cbe4c579)  # 3.4
 endif()
 if(ATTN_TESTS)

@@ -40,8 +40,8 @@ std::filesystem::path source_dir();
 std::filesystem::path model_dir();
 std::filesystem::path default_scenario();
 
-/// One line of the form "attnscope: what is wrong (where); what to do"; the note that there is no GPU may stand
-/// before it.
+/// One line of the form "attnscope: what is wrong (where); what to do"; the note that there is no GPU may
+/// stand before it.
 bool is_one_sentence(const std::string& text);
 
 }  // namespace attn::app::testing

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "viz/lookup.h"
 #include "viz/panels/prompt_box.h"
@@ -15,12 +16,13 @@ namespace {
 constexpr int kTokensOfSelected = 600;
 constexpr int kTokensOfOthers = 48;
 
-enum class Chip : unsigned char { cached, computed, waiting, generated, newest };
+enum class Chip : unsigned char { cached, computed, waiting, generated, newest, past };
 
 struct Request {
   int id = 0;
   const trace::SeqState* ran = nullptr;    // as the step ran
   const trace::SeqState* after = nullptr;  // after commit, with the sampled token
+  bool ended = false;                      // in an earlier step: no longer in the record, its text stays
 };
 
 std::string label_of(const Frame& frame, int id) {
@@ -32,6 +34,7 @@ std::string label_of(const Frame& frame, int id) {
 
 /// What the request is doing in this step, in the reader's words.
 std::string status_of(const Frame& frame, const Request& request) {
+  if (request.ended) return "finished";
   const trace::StepRecord& step = *frame.step;
   const auto has = [&](const std::vector<int>& ids) {
     return std::find(ids.begin(), ids.end(), request.id) != ids.end();
@@ -46,6 +49,7 @@ Chip chip_of(const Request& request, int pos) {
   const trace::SeqState& ran = *request.ran;
   if (pos >= ran.num_tokens) return Chip::newest;
   if (pos >= ran.num_prompt_tokens) return Chip::generated;
+  if (request.ended) return Chip::past;
   if (pos < ran.num_cached_tokens) return Chip::cached;
   return pos < ran.num_cached_tokens + ran.num_scheduled_tokens ? Chip::computed : Chip::waiting;
 }
@@ -62,6 +66,8 @@ const char* chip_text(Chip chip) {
       return "generated";
     case Chip::newest:
       return "sampled in this step";
+    case Chip::past:
+      return "prompt of a finished request";
   }
   return "";
 }
@@ -86,6 +92,9 @@ void draw_chip(const Ui& ui, const Rect& box, int seq, Chip chip, std::string_vi
       break;
     case Chip::newest:
       fill(ui, box, hue_of(ui, seq), 1.0F, round);
+      break;
+    case Chip::past:
+      fill(ui, box, tint_of(ui, seq), 1.0F, round);
       break;
   }
   const Rgb ink = chip == Chip::newest    ? on_hue_of(ui, seq)
@@ -125,7 +134,7 @@ float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right
     const Hit hit =
         mark(ui, fmt::format("requests/token/{}/{}", request.id, pos), box,
              fmt::format("{} \xC2\xB7 position {} \xC2\xB7 id {}: {}", text, pos, id, chip_text(chip)),
-             fmt::format("seqs_after[{}].token_ids[{}] I32", request.id, pos));
+             fmt::format("seqs_after[id {}].token_ids[{}] I32", request.id, pos));
     if (hit.hovered) {
       ui.view.next_hover.seq = request.id;
       ui.view.next_hover.k_col = pos;
@@ -189,6 +198,19 @@ float draw_rejected(Ui& ui, float x, float y, float right) {
   return y;
 }
 
+/// Requests that finished in a step before this one, the latest first.
+std::vector<const trace::SeqState*> ended_before(const Frame& frame) {
+  std::vector<const trace::SeqState*> ended;
+  if (!frame.history) return ended;
+  const int known = std::min(frame.index, static_cast<int>(frame.history->size()));
+  for (int i = known - 1; i >= 0; --i) {
+    for (const trace::SeqState& state : (*frame.history)[static_cast<std::size_t>(i)].ended) {
+      ended.push_back(&state);
+    }
+  }
+  return ended;
+}
+
 }  // namespace
 
 void draw_requests(Ui& ui, const Rect& rect) {
@@ -208,6 +230,9 @@ void draw_requests(Ui& ui, const Rect& rect) {
       Request request{id, find_seq(ui.frame.step->seqs, id), find_seq(ui.frame.step->seqs_after, id)};
       if (request.after == nullptr) request.after = request.ran;
       y = draw_request(ui, request, list.x, y, right);
+    }
+    for (const trace::SeqState* state : ended_before(ui.frame)) {
+      y = draw_request(ui, {state->id, state, state, true}, list.x, y, right);
     }
     end_scroll(ui, y);
   }

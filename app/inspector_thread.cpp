@@ -1,12 +1,14 @@
 #include "app/inspector_thread.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
 namespace attn::app {
 namespace {
 
+constexpr std::chrono::milliseconds kPatience{8};
 constexpr std::size_t kMaxBytes = 128U << 20U;  // of remembered answers
 
 std::size_t bytes_of(const InspectorThread::Answer& answer) {
@@ -32,14 +34,16 @@ InspectorThread::~InspectorThread() {
 }
 
 InspectorThread::Answer InspectorThread::get(int index, int layer) {
-  {
-    const std::lock_guard lock(mutex_);
-    const Question question{index, layer};
-    if (const Answer* answer = find(question)) return *answer;
-    wanted_ = question;
-  }
+  const Question question{index, layer};
+  std::unique_lock lock(mutex_);
+  if (const Answer* answer = find(question)) return *answer;
+  const bool is_new = std::exchange(asked_, question) != question;
+  wanted_ = question;
   wake_.notify_all();
-  return {nullptr, "loading"};
+  // Most answers take a millisecond: waiting that little spares the screen a flash of "loading".
+  if (is_new) wake_.wait_for(lock, kPatience, [&] { return find(question) != nullptr; });
+  const Answer* answer = find(question);
+  return answer != nullptr ? *answer : Answer{nullptr, "loading"};
 }
 
 InspectorThread::Answer InspectorThread::wait(int index, int layer) {
@@ -61,6 +65,7 @@ void InspectorThread::run() {
       wake_.wait(lock, [this] { return stop_ || wanted_; });
       if (stop_) return;
       question = *std::exchange(wanted_, std::nullopt);
+      if (find(question) != nullptr) continue;  // asked again while it was being answered
     }
     Answer answer = inspect(question);
     {

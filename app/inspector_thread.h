@@ -29,7 +29,8 @@ class InspectorThread {
   InspectorThread(const InspectorThread&) = delete;
   InspectorThread& operator=(const InspectorThread&) = delete;
 
-  /// What is known of step `index` and `layer`; asks for it when that is nothing yet. Never waits.
+  /// What is known of step `index` and `layer`; asks for it when that is nothing yet. Waits a few
+  /// milliseconds at most, and only the first time it is asked that.
   Answer get(int index, int layer);
   /// The same, waiting for the answer: stills need it in the picture.
   Answer wait(int index, int layer);
@@ -60,7 +61,8 @@ class InspectorThread {
   std::mutex mutex_;  // guards everything below
   std::condition_variable wake_;
   std::optional<Question> wanted_;
-  std::list<Known> known_;  // most recently used first
+  std::optional<Question> asked_;  // by get(), last
+  std::list<Known> known_;         // most recently used first
   bool stop_ = false;
   std::thread thread_;  // last: starts when everything above exists
 };

@@ -4,6 +4,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/engine/config_fields.h"
 #include "core/trace/names.h"
 #include "core/trace/record_fields.h"
 #include "kernels/common/check.h"
@@ -16,25 +17,7 @@ using Json = nlohmann::ordered_json;
 // One list of named fields per struct, for both directions, as in record_fields.h.
 template <class A, Of<EngineConfig> R>
 void named_fields(A& a, R& r) {
-  a("block_size", r.block_size);
-  a("num_blocks", r.num_blocks);
-  a("max_num_seqs", r.max_num_seqs);
-  a("max_num_batched_tokens", r.max_num_batched_tokens);
-  a("max_model_len", r.max_model_len);
-  a("prefix_caching", r.prefix_caching);
-  a("decode_path", r.decode_path);
-  a("prefill_path", r.prefill_path);
-  a("prefill_level", r.prefill_level);
-  a("decode_level", r.decode_level);
-  a("num_splits", r.num_splits);
-  a("mask_alignment", r.mask_alignment);
-  a("free_list", r.free_list);
-  a("free_list_seed", r.free_list_seed);
-  a("policy", r.policy);
-  a("warmup", r.warmup);
-  a("warmup_identity", r.warmup_identity);
-  a("seed", r.seed);
-  a("record_layers", r.record_layers);
+  visit_fields(a, r);
 }
 
 template <class A, Of<ModelShape> R>

@@ -43,7 +43,7 @@ std::pair<int, int> parse_size(const std::string& text) {
 
 viz::ViewState view_of(const StillOptions& options) {
   viz::ViewState view;
-  view.light_theme = options.theme == "light";
+  view.theme = *viz::theme_named(options.theme);
   view.scale = options.scale;
   if (!(view.scale >= 0.5F) || view.scale > 4.0F) {
     throw InputError(fmt::format("--scale {} is out of range; use 0.5 to 4", options.scale));

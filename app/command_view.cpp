@@ -29,7 +29,7 @@ int view_file(const ViewOptions& options) {
   WindowOptions window;
   window.seconds = options.seconds;
   window.print_start = options.print_start;
-  window.light_theme = options.theme == "light";
+  window.theme = *viz::theme_named(options.theme);
   show_window("attnscope - " + subject.title, window, [&](std::function<void()> changed) {
     auto session = make_session(subject, choice, std::move(changed), options.trace);
     const Link& link = subject.link;

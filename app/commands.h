@@ -26,7 +26,7 @@ void add_strip_command(CLI::App& app, Action& action);
 void add_device_option(CLI::App& command, std::string& name);
 /// Adds --set key=value, which may be given several times.
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
-/// Adds --theme dark|light.
+/// Adds --theme dark|light|contrast|print.
 void add_theme_option(CLI::App& command, std::string& theme);
 /// Parses what add_device_option read. PRECOND: it passed the option's own check.
 DeviceChoice device_choice(const std::string& name);

@@ -50,7 +50,7 @@ GlPainter::~GlPainter() {
 }
 
 void GlPainter::restyle(const viz::ViewState& view) {
-  if (view.scale == scale_ && view.light_theme == light_) return;
+  if (view.scale == scale_ && view.theme == theme_) return;
   font_note_ = viz::apply_style(view);
 #if IMGUI_VERSION_NUM < 19200  // later versions follow changes of the atlas by themselves
   if (scale_ != 0.0F) {        // the first texture is made by the first NewFrame
@@ -60,7 +60,7 @@ void GlPainter::restyle(const viz::ViewState& view) {
 #endif
   forget();  // the same triangles look different with other glyphs in the texture
   scale_ = view.scale;
-  light_ = view.light_theme;
+  theme_ = view.theme;
 }
 
 GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selection& selection,

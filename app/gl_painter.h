@@ -42,7 +42,7 @@ class GlPainter {
   std::string font_note_;
   std::uint64_t last_picture_ = 0;  // hash of what was drawn last; 0 = nothing
   float scale_ = 0.0F;
-  bool light_ = false;
+  viz::ThemeId theme_ = viz::ThemeId::dark;
 };
 
 }  // namespace attn::app

@@ -87,6 +87,8 @@ void Session::apply(const viz::Command& command, viz::ViewState& view) {
     case Kind::quit:
       quit_ = true;
       return;
+    default:  // for the window around the session
+      return;
   }
 }
 

@@ -131,7 +131,7 @@ void show_window(const std::string& title, const WindowOptions& options,
   const std::unique_ptr<Session> session = make([] { glfwPostEmptyEvent(); });
 
   viz::ViewState view;
-  view.light_theme = options.light_theme;
+  view.theme = options.theme;
   float monitor_scale = 1.0F;
   const Clock::time_point opened = Clock::now();
   constexpr int kSettleFrames = 3;  // ImGui needs a few after an event until hover and layout are right

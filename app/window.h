@@ -13,7 +13,7 @@ struct WindowOptions {
   int height = 900;
   double seconds = 0.0;      // close by itself after that long, 0 = when the user does (tests)
   bool print_start = false;  // time from program start to the first frame, to stderr
-  bool light_theme = false;
+  viz::ThemeId theme = viz::ThemeId::dark;
 };
 
 /// True when there is an X or Wayland display to open a window on.

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/trace/attention_view.h"
+#include "core/trace/bookmark.h"
+#include "core/trace/compare.h"
+#include "core/trace/condition.h"
+#include "core/trace/costs.h"
+#include "core/trace/cursor.h"
+#include "core/trace/step_diff.h"
 #include "core/trace/step_record.h"
 
 namespace attn::viz {
@@ -25,6 +32,34 @@ struct StepSummary {
   std::vector<trace::EventKind> events;  // distinct kinds
 };
 
+/// One engine switch for the menu, with the value in force.
+struct Switch {
+  std::string name;                 // EngineConfig field
+  std::vector<std::string> values;  // allowed ones
+  std::string value;                // in force
+  std::string default_value;
+  std::string title;
+  std::string text;       // one sentence: what it does, or what goes wrong
+  bool break_it = false;  // makes the answer wrong
+};
+
+/// Something is broken on purpose: what, and how far it is from the right answer, measured on a second run of
+/// the same scenario with nothing broken.
+struct Broken {
+  std::vector<std::string> titles;
+  double max_abs_diff_o = 0.0;  // of the selected layer in this step; NaN: not comparable, note says why
+  int first_wrong_step = -1;    // engine step in which the first token differs; -1: none up to here
+  std::string note;             // "the right run has no step 12", "" when compared
+};
+
+/// Long work in the background: exporting, searching for a condition, loading.
+struct Work {
+  std::string text;        // "looking for: preemption"
+  float fraction = -1.0F;  // < 0: not known
+  bool can_cancel = false;
+  bool active() const { return !text.empty(); }
+};
+
 struct Frame {
   const trace::Manifest* manifest = nullptr;
   std::shared_ptr<const trace::StepRecord> step;      // null before the first step
@@ -38,8 +73,24 @@ struct Frame {
   bool live = false;                     // an engine is attached (requests can be added)
   bool engine_busy = false;              // computing a step right now
   bool engine_has_work = false;          // more steps can be run
-  std::string status;                    // one line: device, notes, errors
-  std::string device;                    // device of the engine
+  std::string compare_note;              // why compare is null although asked for
+  std::shared_ptr<const trace::CompareView> compare;  // two variants on this step and layer
+  std::shared_ptr<const trace::StepDiff> changes;     // since the previous step; null at the first
+  std::shared_ptr<const trace::StepDiff> diff;        // against the step that D compares with; else null
+  std::shared_ptr<const trace::RunCosts> run_costs;   // steps up to and including this one
+  std::vector<trace::Bookmark> bookmarks;
+  std::vector<trace::Condition> breakpoints;
+  std::string stopped_at;        // the sentence of the condition that a run stopped at; "" none
+  std::vector<Switch> switches;  // empty: the run cannot be repeated (a trace without its model)
+  std::string switches_note;     // why they cannot be changed
+  std::optional<Broken> broken;
+  Work work;
+  std::vector<std::string> recent_files;  // newest first
+  std::vector<std::string> scenarios;     // bundled ones, paths
+  std::string file;                       // what is open
+  bool saved = true;                      // false: a live run or bookmarks that no file holds
+  std::string status;                     // one line: device, notes, errors
+  std::string device;                     // device of the engine
 };
 
 /// The one selection shared by every panel. -1 = nothing. Rows and columns are within a sequence.
@@ -52,27 +103,56 @@ struct Selection {
   int q_row = -1;
   int k_col = -1;
   int block = -1;  // physical block id
+  int tile = -1;   // key tile of the online softmax; -1 = not inside it
   bool operator==(const Selection&) const = default;
 };
 
-/// What panels ask for. The session carries it out; panels never act.
+/// What panels ask for. The session (or the window around it) carries it out; panels never act.
 struct Command {
   enum class Kind {
     seek,          // a: index (clamped)
     step_forward,  // runs the engine when the cursor is at the end of a live recording
     step_back,
+    move,        // a: +1 or -1 places at `grain`; forward at the end of a live recording runs the engine
+    next_event,  // a: +1 or -1: of the selected block, else the next event of interest
     first,
     last,
     toggle_play,
-    select,      // selection
-    add_prompt,  // text, a: max_tokens, x: temperature
+    run_to,             // a: +1 or -1; condition
+    run,                // a: +1 or -1: until a break point
+    cancel,             // the long work at hand
+    add_breakpoint,     // condition
+    remove_breakpoint,  // a: its place in the list
+    add_bookmark,       // of the cursor; text: note
+    edit_bookmark,      // a: its place; text: note
+    remove_bookmark,    // a
+    go_to_bookmark,     // a
+    select,             // selection
+    add_prompt,         // text, a: max_tokens, x: temperature
+    set_switch,         // text: name, value: value; repeats the run with it
+    compare,            // variant_a, variant_b
+    compare_off,
+    diff_with,  // a: index of the other step
+    diff_off,
+    open_file,      // text: path, may carry #step=..
+    save_trace,     // text: path
+    export_tensor,  // text: path (.safetensors or .csv), value: "q", "k", "v", "o", "lse", "weights",
+                    // "scores"
+    copy_state,     // the text twin into the clipboard
+    still,          // text: path or "" for a name of its own; a PNG of the window
+    toggle_full_screen,
     quit
   };
   Kind kind = Kind::seek;
   int a = 0;
   float x = 0.0F;
   std::string text;
+  std::string value;
   Selection selection;
+  trace::Grain grain = trace::Grain::step;
+  trace::Condition condition;
+  trace::Variant variant_a;
+  trace::Variant variant_b;
 };
 using Commands = std::vector<Command>;
 

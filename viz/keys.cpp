@@ -32,7 +32,7 @@ constexpr std::array<KeyBinding, kNumKeys> kKeys = {{
     {KeyAction::unselect, ImGuiKey_Escape, "", "Esc", "clear the selection; close this help"},
     {KeyAction::next_page, -1, "xX", "X", "next group of panels, in a small window"},
     {KeyAction::log_scale, -1, "lL", "L", "weights on a linear or logarithmic scale"},
-    {KeyAction::theme, -1, "tT", "T", "light or dark theme"},
+    {KeyAction::theme, -1, "tT", "T", "dark, light, high-contrast or print theme"},
     {KeyAction::larger, -1, "+=", "+", "larger text and drawings"},
     {KeyAction::smaller, -1, "-", "\xE2\x88\x92", "smaller text and drawings"},
     {KeyAction::normal_size, -1, "0", "0", "normal size"},
@@ -141,7 +141,7 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       view.log_scale = !view.log_scale;
       return;
     case KeyAction::theme:
-      view.light_theme = !view.light_theme;
+      view.theme = next_theme(view.theme);
       return;
     case KeyAction::larger:
       return resize(view, kScaleStep);

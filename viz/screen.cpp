@@ -24,8 +24,6 @@
 namespace attn::viz {
 namespace {
 
-const Theme& theme_of(const ViewState& view) { return view.light_theme ? light_theme() : dark_theme(); }
-
 ImVec4 tone(Rgb color, float alpha = 1.0F) { return ImGui::ColorConvertU32ToFloat4(rgba(color, alpha)); }
 
 /// ImGui's own widgets (the prompt box, tooltips, scroll bars) in the theme's colours.
@@ -85,7 +83,7 @@ std::string apply_style(const ViewState& view) {
   style.DisabledAlpha = 0.6F;
   style.AntiAliasedFill = true;
   style.ScaleAllSizes(scale);
-  color_widgets(theme_of(view), style);
+  color_widgets(theme_of(view.theme), style);
   return load_fonts(view.font_dirs, scale);
 }
 
@@ -96,10 +94,18 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   view.next_hover = {};
   handle_keys(frame, selection, view, commands);
 
-  Ui ui{frame,   selection, view, marks, commands, theme_of(view), std::clamp(view.scale, 0.5F, 4.0F),
+  Ui ui{frame,   selection, view, marks, commands, theme_of(view.theme), std::clamp(view.scale, 0.5F, 4.0F),
         nullptr, {},        {},   false};
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const ScreenLayout layout = layout_screen(size.x, size.y, ui.scale, view.page);
+  const ScreenLayout layout = layout_screen({.width = size.x,
+                                             .height = size.y,
+                                             .scale = ui.scale,
+                                             .mode = view.mode,
+                                             .stage = view.stage,
+                                             .side = view.side,
+                                             .page = view.page,
+                                             .maximised = view.maximised,
+                                             .splits = view.splits});
   draw_gaps(ui, layout);
   draw_header(ui, layout);
   draw_requests(ui, layout[PanelId::requests]);

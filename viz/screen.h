@@ -3,7 +3,9 @@
 
 #include "viz/frame.h"
 #include "viz/heat_map.h"
+#include "viz/layout/screen_layout.h"
 #include "viz/marks.h"
+#include "viz/theme.h"
 
 namespace attn::viz {
 
@@ -13,6 +15,9 @@ struct Hover {
   int q_row = -1;  // within the sequence
   int k_col = -1;  // within the sequence
   int block = -1;
+  int head = -1;
+  int tile = -1;
+  std::string name = {};  // a name of the engine's or a kernel's: "context_lens", "block_tables", "m", ...
   bool operator==(const Hover&) const = default;
 };
 
@@ -23,9 +28,17 @@ struct ViewState {
   float temperature = 0.0F;
   bool playing = false;
   float scale = 1.0F;
-  bool light_theme = false;
+  ThemeId theme = ThemeId::dark;
   bool show_help = false;
-  int page = 0;                        // of layout_screen, for windows too small for everything (X)
+  int page = 0;  // of layout_screen, for windows too small for everything (X)
+  ScreenMode mode = ScreenMode::explore;
+  StageView stage = StageView::weights;
+  SideView side = SideView::stages;
+  PanelId maximised = PanelId::count_;  // count_: none
+  Splits splits;
+  trace::Grain grain = trace::Grain::step;  // what the arrow keys step by
+  float speed = 1.0F;                       // of playing, 0.25 .. 4
+  bool reduced_motion = false;
   bool log_scale = false;              // weights: colour and bar height by log10 (L)
   std::vector<std::string> font_dirs;  // searched before the usual places
   int listed_stage = -1;               // stage the stage list last scrolled to

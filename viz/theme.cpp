@@ -29,10 +29,48 @@ constexpr Theme kLight = {
     .on_hue = {0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF},
 };
 
+// For bright rooms and weak eyes: pure black ground, white strokes, saturated hues.
+constexpr Theme kContrast = {
+    .name = "contrast",
+    .colors = {0x000000, 0x000000, 0x141414, 0x5A5A5A, 0xE0E0E0, 0xFFFFFF, 0xE0E0E0, 0x7FC8FF, 0x000000,
+               0xFFFFFF, 0xFFC740, 0xFF9C94, 0x7CEBB4, 0xFFB000, 0xA8A8A8, 0xC8C8C8, 0x5FA6E6, 0x2C5680},
+    .hue = {0x66C7FF, 0x2FD6A6, 0xF0A0CC, 0xFFF14A, 0xFF8A3D, 0x82A8FF},
+    .tint = {0x0C2B3E, 0x08301F, 0x3A1F30, 0x333000, 0x3D1F05, 0x14244D},
+    .on_hue = {0x000000, 0x000000, 0x000000, 0x000000, 0x000000, 0x000000},
+};
+
+// For paper: white ground, no tinted surfaces that would print as grey fog, dark strokes.
+constexpr Theme kPrint = {
+    .name = "print",
+    .colors = {0xFFFFFF, 0xFFFFFF, 0xF7F7F7, 0xC4C4C4, 0x4A4A4A, 0x000000, 0x333333, 0x0B4F94, 0xFFFFFF,
+               0x000000, 0x7A4800, 0x9E1B14, 0x0A5C36, 0x9A5C00, 0x767676, 0x606060, 0x8DB4DC, 0xD9E4F0},
+    .hue = {0x0D6CA6, 0x006B50, 0x94406F, 0x6E6300, 0xA34200, 0x2A4C9E},
+    .tint = {0xE4F1FA, 0xE0F4EE, 0xF9EAF2, 0xF8F5DA, 0xFCEBE0, 0xE9EEFB},
+    .on_hue = {0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF},
+};
+
 }  // namespace
 
-const Theme& dark_theme() { return kDark; }
-const Theme& light_theme() { return kLight; }
+const Theme& theme_of(ThemeId id) {
+  switch (id) {
+    case ThemeId::light:
+      return kLight;
+    case ThemeId::contrast:
+      return kContrast;
+    case ThemeId::print:
+      return kPrint;
+    case ThemeId::dark:
+      break;
+  }
+  return kDark;
+}
+
+std::optional<ThemeId> theme_named(std::string_view name) {
+  for (int i = 0; i < kNumThemes; ++i) {
+    if (theme_of(static_cast<ThemeId>(i)).name == name) return static_cast<ThemeId>(i);
+  }
+  return std::nullopt;
+}
 
 double luminance(Rgb color) {
   return 0.2126 * linear((color >> 16) & 255U) + 0.7152 * linear((color >> 8) & 255U) +

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace attn::viz {
@@ -35,6 +36,9 @@ enum class Color : std::uint8_t {
 inline constexpr int kNumColors = static_cast<int>(Color::count_);
 inline constexpr int kNumHues = 6;
 
+enum class ThemeId : std::uint8_t { dark, light, contrast, print };
+inline constexpr int kNumThemes = 4;
+
 struct Theme {
   std::string_view name;
   std::array<Rgb, kNumColors> colors{};
@@ -47,8 +51,11 @@ struct Theme {
   Rgb operator[](Color color) const { return colors[static_cast<std::size_t>(color)]; }
 };
 
-const Theme& dark_theme();
-const Theme& light_theme();
+const Theme& theme_of(ThemeId id);
+inline ThemeId next_theme(ThemeId id) {
+  return static_cast<ThemeId>((static_cast<int>(id) + 1) % kNumThemes);
+}
+std::optional<ThemeId> theme_named(std::string_view name);  // "dark", "light", "contrast", "print"
 
 /// WCAG 2 relative luminance, 0 .. 1.
 double luminance(Rgb color);

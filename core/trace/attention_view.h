@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/trace/pool_history.h"
 #include "core/trace/step_record.h"
 
 namespace attn::trace {
@@ -18,25 +20,41 @@ struct AttentionView {
   std::string kernel;  // "decode_l2_tiled_kernel<float, StateProbe>"
   std::string device;
   int num_heads = 0;
-  int num_q = 0;  // rows of all sequences, packed
-  int max_k = 0;  // columns of scores and weights
+  int num_q = 0;      // rows in the arrays: all of the batch, packed, or a window of a large prefill
+  int first_row = 0;  // packed row of the first of them
+  int max_k = 0;      // columns of scores and weights
   int num_tiles = 0;
   int k_tile = 0;
   std::vector<std::int32_t> k_lens;    // [B] real keys per sequence
   std::vector<std::int32_t> attended;  // [B] columns attended (max_len when pads are attended)
   std::vector<float> scores;           // [H, Nq, max_k]; NaN where the kernel did not look
   std::vector<float> weights;          // [H, Nq, max_k]; NaN where the kernel did not look
-  std::vector<float> tile_m, tile_l, tile_alpha, tile_o_norm;        // [H, Nq, num_tiles]; NaN = not visited
-  std::vector<float> lse;                                            // [H, Nq]
+  std::vector<float> tile_m, tile_l, tile_alpha, tile_o_norm;  // [H, Nq, num_tiles]; NaN = not visited
+  std::vector<float> lse;                                      // [H, Nq]
+  int num_splits = 1;                                          // split-KV (decode); 1: not split
+  int keys_per_split = 0;                                      // a multiple of k_tile
+  std::vector<float> partial_lse;                              // [S, H, B], -inf for an empty split
+  std::vector<float> partial_o_norm;                           // [S, H, B] |o| of each normalised partial
+  std::vector<int> kv_head;                                    // [H] KV head that each query head read
+  std::shared_ptr<const Pool> pool;                            // the cache it read; null: K/V were packed
   double max_abs_diff_o = std::numeric_limits<double>::quiet_NaN();  // this launch vs the recorded o
   double max_abs_o = 0.0;
 
-  float weight(int head, int row, int col) const {
-    return weights[(static_cast<std::size_t>(head) * num_q + row) * max_k + col];
-  }
-  float score(int head, int row, int col) const {
-    return scores[(static_cast<std::size_t>(head) * num_q + row) * max_k + col];
+  /// `row` is packed over the whole batch.
+  bool has_row(int row) const { return row >= first_row && row < first_row + num_q; }
+  float weight(int head, int row, int col) const { return weights[at(head, row, max_k, col)]; }
+  float score(int head, int row, int col) const { return scores[at(head, row, max_k, col)]; }
+  std::size_t tile_at(int head, int row, int tile) const { return at(head, row, num_tiles, tile); }
+  std::size_t at(int head, int row, int columns, int col) const {
+    return (static_cast<std::size_t>(head) * num_q + (row - first_row)) * columns + col;
   }
 };
+
+/// One row of the cache as floats, [head_dim]: key (or value) `pos` of the sequence with that block table.
+/// Empty when the table does not reach it.
+std::vector<float> cache_row(const Pool& pool, bool value, const std::vector<std::int32_t>& block_table,
+                             int pos, int kv_head);
+/// One row of a recorded tensor [N, heads, head_dim] as floats.
+std::vector<float> tensor_row(const TensorRecord& tensor, int row, int head);
 
 }  // namespace attn::trace

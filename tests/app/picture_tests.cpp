@@ -54,11 +54,11 @@ TEST(Picture, ShowsTheScreenTheSameEveryTime) {
   EXPECT_GT(count_colors(dark), 200U) << "text, panels and weights have many colours";
   EXPECT_EQ(headless.picture(*session, view).rgba, dark.rgba);
 
-  view.light_theme = true;
+  view.theme = viz::ThemeId::light;
   const Image light = headless.picture(*session, view);
   EXPECT_NE(light.rgba, dark.rgba);
   EXPECT_GT(count_colors(light), 200U) << "text is there after the fonts were built anew";
-  view.light_theme = false;
+  view.theme = viz::ThemeId::dark;
   EXPECT_EQ(headless.picture(*session, view).rgba, dark.rgba) << "and back";
 }
 

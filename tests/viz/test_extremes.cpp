@@ -18,7 +18,7 @@ using trace::StepKind;
 double slowest_page_ms(Headless& screen, const Frame& frame) {
   double slowest = 0.0;
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const int pages = layout_screen(size.x, size.y, screen.view.scale).pages;
+  const int pages = layout_screen({.width = size.x, .height = size.y, .scale = screen.view.scale}).pages;
   for (screen.view.page = 0; screen.view.page < pages; ++screen.view.page) {
     double best = 1e9;
     for (int i = 0; i < 4; ++i) {

@@ -58,7 +58,7 @@ TEST(Fonts, OnlyANewScaleBakesTheAtlasAgain) {
   Headless screen(800, 600);
   const ImFont* before = font(FontRole::text);
   const ImVec4 dark = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
-  screen.view.light_theme = true;
+  screen.view.theme = ThemeId::light;
   apply_style(screen.view);
   EXPECT_EQ(font(FontRole::text), before);
   EXPECT_NE(ImGui::GetStyle().Colors[ImGuiCol_WindowBg].x, dark.x);

@@ -59,7 +59,7 @@ TEST(Keys, ViewKeysChangeTheView) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);
   screen.type(s.frame, "t");
-  EXPECT_TRUE(screen.view.light_theme);
+  EXPECT_EQ(screen.view.theme, ThemeId::light);
   screen.type(s.frame, "L");
   EXPECT_TRUE(screen.view.log_scale);
   for (int i = 0; i < 30; ++i) screen.type(s.frame, "+");
@@ -88,7 +88,7 @@ TEST(Keys, EveryKeyDoesSomethingAndNoneCollides) {
     ViewState view = before;
     Commands commands;
     run_key(key.action, 0, s.frame, selection, view, commands);
-    const bool view_changed = view.scale != before.scale || view.light_theme != before.light_theme ||
+    const bool view_changed = view.scale != before.scale || view.theme != before.theme ||
                               view.show_help != before.show_help || view.page != before.page ||
                               view.log_scale != before.log_scale;
     EXPECT_TRUE(view_changed || !commands.empty()) << key.label;

@@ -26,9 +26,9 @@ TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
   for (float w : {640.0F, 800.0F, 1024.0F, 1280.0F, 1360.0F, 1600.0F, 1920.0F, 2560.0F, 3840.0F}) {
     for (float h : {480.0F, 640.0F, 768.0F, 900.0F, 1080.0F, 1440.0F, 2160.0F}) {
       for (float scale : {0.75F, 1.0F, 1.35F, 2.0F, 2.5F}) {
-        const int pages = layout_screen(w, h, scale).pages;
+        const int pages = layout_screen({.width = w, .height = h, .scale = scale}).pages;
         for (int page = 0; page < pages; ++page) {
-          const ScreenLayout layout = layout_screen(w, h, scale, page);
+          const ScreenLayout layout = layout_screen({.width = w, .height = h, .scale = scale, .page = page});
           for (int i = 0; i < kNumPanels; ++i) {
             const Rect& a = layout.rects[static_cast<std::size_t>(i)];
             if (a.w <= 0.0F) continue;
@@ -48,9 +48,9 @@ TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
 TEST(ScreenLayout, EveryPanelIsOnSomePage) {
   for (const auto& [w, h] : {std::pair{1600.0F, 900.0F}, {1024.0F, 640.0F}, {640.0F, 480.0F}}) {
     std::array<bool, kNumPanels> seen{};
-    const int pages = layout_screen(w, h, 1.0F).pages;
+    const int pages = layout_screen({.width = w, .height = h, .scale = 1.0F}).pages;
     for (int page = 0; page < pages; ++page) {
-      const ScreenLayout layout = layout_screen(w, h, 1.0F, page);
+      const ScreenLayout layout = layout_screen({.width = w, .height = h, .scale = 1.0F, .page = page});
       for (int i = 0; i < kNumPanels; ++i) {
         const Rect& rect = layout.rects[static_cast<std::size_t>(i)];
         if (rect.w >= 100.0F && rect.h >= 24.0F) seen[static_cast<std::size_t>(i)] = true;
@@ -62,8 +62,8 @@ TEST(ScreenLayout, EveryPanelIsOnSomePage) {
 }
 
 TEST(ScreenLayout, ScaleIsTheSameDrawingInLargerPixels) {
-  const ScreenLayout one = layout_screen(1600, 900, 1.0F);
-  const ScreenLayout two = layout_screen(3200, 1800, 2.0F);
+  const ScreenLayout one = layout_screen({.width = 1600, .height = 900, .scale = 1.0F});
+  const ScreenLayout two = layout_screen({.width = 3200, .height = 1800, .scale = 2.0F});
   for (int i = 0; i < kNumPanels; ++i) {
     const auto at = static_cast<std::size_t>(i);
     EXPECT_NEAR(two.rects[at].x, 2.0F * one.rects[at].x, 3.0F);
@@ -72,9 +72,9 @@ TEST(ScreenLayout, ScaleIsTheSameDrawingInLargerPixels) {
 }
 
 TEST(ScreenLayout, PagesWrapBothWays) {
-  EXPECT_EQ(layout_screen(1024, 640, 1.0F, 2).page, 0);
-  EXPECT_EQ(layout_screen(1024, 640, 1.0F, -1).page, 1);
-  EXPECT_EQ(layout_screen(1600, 900, 1.0F, 7).page, 0);
+  EXPECT_EQ(layout_screen({.width = 1024, .height = 640, .scale = 1.0F, .page = 2}).page, 0);
+  EXPECT_EQ(layout_screen({.width = 1024, .height = 640, .scale = 1.0F, .page = -1}).page, 1);
+  EXPECT_EQ(layout_screen({.width = 1600, .height = 900, .scale = 1.0F, .page = 7}).page, 0);
 }
 
 TEST(StripLayout, QueriesAreRightAlignedUnderTheirKeys) {

@@ -96,7 +96,7 @@ TEST(Screen, MarksLieInsideTheirPanelAtEverySize) {
                                     {1600.0F, 900.0F, 0.75F}}) {
     Headless screen(w, h, scale);
     for (const Sample& s : samples) {
-      const int pages = layout_screen(w, h, scale).pages;
+      const int pages = layout_screen({.width = w, .height = h, .scale = scale}).pages;
       for (screen.view.page = 0; screen.view.page < pages; ++screen.view.page) {
         screen.draw(s.frame);
         for (const Mark& mark : screen.marks.all()) {

@@ -57,7 +57,8 @@ TEST_P(EveryTheme, HuesDifferFromEachOther) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Themes, EveryTheme, testing::Values(&dark_theme(), &light_theme()),
+INSTANTIATE_TEST_SUITE_P(Themes, EveryTheme,
+                         testing::Values(&theme_of(ThemeId::dark), &theme_of(ThemeId::light)),
                          [](const auto& tested) { return std::string(tested.param->name); });
 
 TEST(Contrast, KnownPairs) {

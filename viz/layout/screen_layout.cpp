@@ -43,30 +43,69 @@ struct Cutter {
   }
 };
 
-void cut_pool_column(ScreenLayout& out, Cutter column, float scale, bool with_stages) {
-  if (with_stages) out[PanelId::stages] = column.bottom(column.rest.h * 0.27F);
+PanelId panel_of(SideView side) {
+  switch (side) {
+    case SideView::code:
+      return PanelId::code;
+    case SideView::costs:
+      return PanelId::costs;
+    case SideView::changes:
+      return PanelId::changes;
+    case SideView::stages:
+      break;
+  }
+  return PanelId::stages;
+}
+
+void cut_side(ScreenLayout& out, Cutter column, const LayoutInput& input) {
+  out[PanelId::side_tabs] = column.top(28.0F * input.scale);
+  out[panel_of(input.side)] = column.rest;
+}
+
+void cut_stage(ScreenLayout& out, Cutter stage, const LayoutInput& input, bool with_mask) {
+  out[PanelId::stage_tabs] = stage.top(28.0F * input.scale);
+  switch (input.stage) {
+    case StageView::tiles:
+      out[PanelId::tiles] = stage.rest;
+      return;
+    case StageView::heads:
+      out[PanelId::heads] = stage.rest;
+      return;
+    case StageView::compare:
+      out[PanelId::compare] = stage.rest;
+      return;
+    case StageView::weights:
+      break;
+  }
+  if (with_mask) out[PanelId::mask] = stage.left(stage.rest.w * 0.36F);
+  out[PanelId::weights] = stage.rest;
+}
+
+void cut_pool_column(ScreenLayout& out, Cutter column, const LayoutInput& input, bool with_side) {
+  const float scale = input.scale;
+  if (with_side) cut_side(out, {column.bottom(column.rest.h * 0.36F), column.gap}, input);
   out[PanelId::tables] = column.bottom(std::max(172.0F * scale, column.rest.h * 0.26F));
   out[PanelId::free_queue] = column.bottom(58.0F * scale);
   out[PanelId::pool] = column.rest;
 }
 
 /// Windows too small for columns: one or two panels per page.
-void cut_small_page(ScreenLayout& out, Cutter inner, float scale) {
+void cut_small_page(ScreenLayout& out, Cutter inner, const LayoutInput& input) {
   switch (out.page) {
     case 0:
       out[PanelId::strip] = inner.top(inner.rest.h * 0.32F);
-      out[PanelId::weights] = inner.rest;
+      cut_stage(out, inner, input, false);
       break;
     case 1:
       out[PanelId::mask] = inner.rest;
       break;
     case 2:
       out[PanelId::tables] = inner.right(inner.rest.w * 0.42F);
-      out[PanelId::free_queue] = inner.bottom(62.0F * scale);
+      out[PanelId::free_queue] = inner.bottom(62.0F * input.scale);
       out[PanelId::pool] = inner.rest;
       break;
     case 3:
-      out[PanelId::stages] = inner.rest;
+      cut_side(out, inner, input);
       break;
     default:
       out[PanelId::requests] = inner.rest;
@@ -76,18 +115,19 @@ void cut_small_page(ScreenLayout& out, Cutter inner, float scale) {
 
 }  // namespace
 
-ScreenLayout layout_screen(float width, float height, float scale, int page) {
+ScreenLayout layout_screen(const LayoutInput& input) {
   ScreenLayout out;
-  const float w = width / scale;
-  const float h = height / scale;
+  const float scale = input.scale;
+  const float w = input.width / scale;
+  const float h = input.height / scale;
   const bool wide = w >= 1360.0F && h >= 760.0F;
   const bool compact = !wide && w >= 880.0F && h >= 520.0F;
   out.pages = wide ? 1 : compact ? 2 : 5;
-  out.page = ((page % out.pages) + out.pages) % out.pages;
+  out.page = ((input.page % out.pages) + out.pages) % out.pages;
 
   const float gap = std::round(kGap * scale);
   out.gap = gap;
-  Cutter all{{0.0F, 0.0F, std::floor(width), std::floor(height)}, 0.0F};
+  Cutter all{{0.0F, 0.0F, std::floor(input.width), std::floor(input.height)}, 0.0F};
   out[PanelId::header] = all.top(44.0F * scale);
   out[PanelId::status] = all.bottom(26.0F * scale);
   Cutter inner{{gap, all.rest.y + gap, std::max(0.0F, all.rest.w - 2.0F * gap),
@@ -100,25 +140,25 @@ ScreenLayout layout_screen(float width, float height, float scale, int page) {
 
   if (wide) {
     out[PanelId::requests] = inner.left(std::clamp(w * 0.185F, 272.0F, 460.0F) * scale);
-    cut_pool_column(out, {inner.right(std::clamp(w * 0.29F, 400.0F, 820.0F) * scale), gap}, scale, true);
+    cut_pool_column(out, {inner.right(std::clamp(w * 0.29F, 400.0F, 820.0F) * scale), gap}, input, true);
     out[PanelId::strip] = inner.top(std::clamp(h * 0.15F, 124.0F, 200.0F) * scale);
-    out[PanelId::mask] = inner.left(inner.rest.w * 0.36F);
-    out[PanelId::weights] = inner.rest;
+    cut_stage(out, inner, input, true);
     return out;
   }
   if (compact) {
     out[PanelId::requests] = inner.left(232.0F * scale);
     Cutter right{inner.right(std::clamp(w * 0.3F, 270.0F, 400.0F) * scale), gap};
     out[PanelId::strip] = inner.top(112.0F * scale);
-    out[out.page == 0 ? PanelId::weights : PanelId::mask] = inner.rest;
     if (out.page == 0) {
-      cut_pool_column(out, right, scale, false);
+      cut_stage(out, inner, input, false);
+      cut_pool_column(out, right, input, false);
     } else {
-      out[PanelId::stages] = right.rest;
+      out[PanelId::mask] = inner.rest;
+      cut_side(out, right, input);
     }
     return out;
   }
-  cut_small_page(out, inner, scale);
+  cut_small_page(out, inner, input);
   return out;
 }
 

@@ -12,17 +12,53 @@ enum class PanelId : unsigned char {
   header,
   requests,
   strip,
-  mask,
-  weights,
+  stage_tabs,  // which view the middle shows
+  mask,        // stage view "weights": left part
+  weights,     // ... right part
+  tiles,       // stage view "tiles": online softmax, tile by tile, and the merge of splits
+  heads,       // stage view "heads": GQA groups
+  compare,     // stage view "compare": A beside B
+  numbers,     // the row of numbers below the stage
   pool,
   free_queue,
   tables,
+  side_tabs,  // which view the lower right shows
+  code,
   stages,
+  costs,
+  changes,  // what changed since the last step; diff of two cursors; bookmarks and break points
   timeline,
   status,
   count_
 };
 inline constexpr int kNumPanels = static_cast<int>(PanelId::count_);
+
+/// Explore: everything. Present: stage, one panel beside it, caption; for a projector.
+enum class ScreenMode : unsigned char { explore, present };
+enum class StageView : unsigned char { weights, tiles, heads, compare };
+enum class SideView : unsigned char { code, stages, costs, changes };
+
+/// What the user dragged, as shares of what is divided; each clamped to what the panels need.
+struct Splits {
+  float left = 0.0F;    // width of requests; 0 = default
+  float right = 0.0F;   // width of the pool column
+  float bottom = 0.0F;  // height of the timeline
+  float stage = 0.0F;   // mask against weights
+  float side = 0.0F;    // height of the lower right
+  bool operator==(const Splits&) const = default;
+};
+
+struct LayoutInput {
+  float width = 0.0F;  // pixels
+  float height = 0.0F;
+  float scale = 1.0F;
+  ScreenMode mode = ScreenMode::explore;
+  StageView stage = StageView::weights;
+  SideView side = SideView::stages;
+  int page = 0;                         // of a window too small for everything; wraps
+  PanelId maximised = PanelId::count_;  // one panel in the place of all between header and timeline
+  Splits splits = {};
+};
 
 struct ScreenLayout {
   std::array<Rect, kNumPanels> rects{};  // w = 0: not on this page
@@ -35,8 +71,8 @@ struct ScreenLayout {
   bool shows(PanelId id) const { return (*this)[id].w > 0.0F; }
 };
 
-/// width and height in pixels. Three tiers by size / scale: everything at once (from 1360 x 760), two pages
+/// Three tiers by size / scale: everything at once (from 1360 x 760), two pages
 /// (from 880 x 520: mask and stages make room for weights and pool), five pages below that. Pages wrap.
-ScreenLayout layout_screen(float width, float height, float scale, int page = 0);
+ScreenLayout layout_screen(const LayoutInput& input);
 
 }  // namespace attn::viz

@@ -76,9 +76,9 @@ void draw_header(Ui& ui, const ScreenLayout& layout) {
     ui.view.show_help = !ui.view.show_help;
   }
   right -= ui.px(6) + side;
-  if (button(ui, "header/theme", {right, y, side, side},
-             ui.view.light_theme ? "\xE2\x97\x90" : "\xE2\x97\x91", "light or dark theme (T)")) {
-    ui.view.light_theme = !ui.view.light_theme;
+  if (button(ui, "header/theme", {right, y, side, side}, "\xE2\x97\x90",
+             "dark, light, high-contrast or print theme (T)")) {
+    ui.view.theme = next_theme(ui.view.theme);
   }
   right -= ui.px(12);
   if (layout.pages > 1) {

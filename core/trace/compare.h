@@ -1,0 +1,55 @@
+// Two ways to compute the same attention, on the same recorded inputs: kernels, levels, paths, masks. Both
+// are launched for real; nothing of the picture is computed by formula.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/trace/attention_view.h"
+#include "kernels/common/mask.h"
+
+namespace attn::trace {
+
+/// How to launch instead of how it ran; what is not set stays as recorded.
+struct Variant {
+  std::optional<AttentionPath> path;  // of the same kind (prefill or decode) as the step
+  std::optional<int> level;
+  std::optional<MaskAlignment> mask;
+  std::optional<HeadMap> head_map;
+  std::optional<int> k_tile;      // keys per tile, a multiple the plan allows
+  std::optional<int> num_splits;  // decode
+  bool operator==(const Variant&) const = default;
+  bool as_recorded() const { return *this == Variant{}; }
+};
+
+/// "gather + zero padding, level 2", "as recorded: paged, level 2".
+std::string variant_text(const Variant& variant, const StepRecord& step);
+/// The variants that make sense for a step, for menus: every path of its kind (a prefill without cached keys
+/// also packed), every level, every mask, both head maps.
+std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model);
+
+/// One side of a comparison.
+struct CompareSide {
+  Variant variant;
+  std::string text;                           // variant_text
+  std::shared_ptr<const AttentionView> view;  // weights, tiles, lse of this launch
+  std::vector<LaunchEntry> launches;          // gather, flatten, repeat, attention, merge: bytes, FLOP, ms
+  std::uint64_t bytes = 0;                    // sum over launches
+  std::uint64_t flop = 0;
+  float ms = 0.0F;  // sum of measured times; NaN when one was not measured
+};
+
+struct CompareView {
+  int index = 0;
+  int layer = 0;
+  CompareSide a;
+  CompareSide b;
+  std::vector<float> max_abs_diff_o;  // [H, Nq] over head_dim; NaN where one side is NaN
+  double worst = 0.0;                 // largest of them
+  int worst_head = 0;
+  int worst_row = 0;  // packed
+};
+
+}  // namespace attn::trace

@@ -1,0 +1,34 @@
+// What differs between two steps of a recording: the marks of "changed since the last step", and the list
+// that comparing two cursors shows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/trace/step_record.h"
+
+namespace attn::trace {
+
+/// One thing that differs. `where` names it in the engine's own words.
+struct DiffEntry {
+  std::string where;   // "block 3", "seq B block_table", "context_lens[1]", "free_blocks", "sampled[0]"
+  std::string what;    // "ref_count", "num_filled", "hash", "entry 2", ...
+  std::string before;  // "" = not there
+  std::string after;   // "" = gone
+};
+
+struct StepDiff {
+  int before = 0;  // StepRecord::step
+  int after = 0;
+  std::vector<int> blocks;  // ids of blocks whose ref_count, hash, fill or tokens differ, ascending
+  std::vector<int> seqs;    // ids of sequences that differ, ascending
+  std::vector<DiffEntry> entries;
+  // Per recorded layer of both: largest |difference| of o over rows of the same sequence and position; NaN
+  // where nothing can be compared.
+  std::vector<double> max_abs_diff_o;
+};
+
+/// Bookkeeping as after commit, batch fields as when the steps ran.
+StepDiff diff_steps(const StepRecord& before, const StepRecord& after);
+
+}  // namespace attn::trace

@@ -60,6 +60,21 @@ struct Work {
   bool active() const { return !text.empty(); }
 };
 
+/// One entry of a folder, for the open dialog.
+struct FolderEntry {
+  std::string name;        // file name alone
+  bool is_folder = false;  // to be entered; a model directory is a folder with kind "model"
+  std::string kind;        // "scenario", "trace", "tensors", "model"; "" for a plain folder
+};
+
+/// What stands in a folder: what can be opened, and the folders in it. Answers the command list_folder.
+struct FolderListing {
+  std::string path;                  // absolute; "" before the first list_folder
+  std::string parent;                // "" at the root
+  std::vector<FolderEntry> entries;  // folders first, each by name; hidden ones left out
+  std::string note;                  // why it cannot be read, or that it was cut short
+};
+
 struct Frame {
   const trace::Manifest* manifest = nullptr;
   std::shared_ptr<const trace::StepRecord> step;      // null before the first step
@@ -87,6 +102,7 @@ struct Frame {
   Work work;
   std::vector<std::string> recent_files;  // newest first
   std::vector<std::string> scenarios;     // bundled ones, paths
+  FolderListing folder;                   // of the open dialog
   std::string file;                       // what is open
   bool saved = true;                      // false: a live run or bookmarks that no file holds
   std::string status;                     // one line: device, notes, errors
@@ -135,6 +151,7 @@ struct Command {
     diff_with,  // a: index of the other step
     diff_off,
     open_file,      // text: path, may carry #step=..
+    list_folder,    // text: path, "" = the folder of what is open; fills Frame::folder
     save_trace,     // text: path
     export_tensor,  // text: path (.safetensors or .csv), value: "q", "k", "v", "o", "lse", "weights",
                     // "scores"

@@ -31,7 +31,7 @@ constexpr std::array<KeyBinding, kNumKeys> kKeys = {{
     {KeyAction::select_seq, -1, "123456", "1 to 6", "select the first to sixth sequence"},
     {KeyAction::unselect, ImGuiKey_Escape, "", "Esc", "clear the selection; close this help"},
     {KeyAction::next_page, -1, "xX", "X", "next group of panels, in a small window"},
-    {KeyAction::log_scale, -1, "lL", "L", "weights on a linear or logarithmic scale"},
+    {KeyAction::log_scale, -1, "lL", "L", "weights on a linear, logarithmic or rank scale"},
     {KeyAction::theme, -1, "tT", "T", "dark, light, high-contrast or print theme"},
     {KeyAction::larger, -1, "+=", "+", "larger text and drawings"},
     {KeyAction::smaller, -1, "-", "\xE2\x88\x92", "smaller text and drawings"},
@@ -138,7 +138,7 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       ++view.page;
       return;
     case KeyAction::log_scale:
-      view.log_scale = !view.log_scale;
+      view.weight_scale = next_scale(view.weight_scale);
       return;
     case KeyAction::theme:
       view.theme = next_theme(view.theme);

@@ -1,8 +1,9 @@
 // The whole screen: lays out and draws every panel of a frame with Dear ImGui.
 #pragma once
 
+#include "viz/attention_views.h"
 #include "viz/frame.h"
-#include "viz/heat_map.h"
+#include "viz/heat_texture.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/marks.h"
 #include "viz/theme.h"
@@ -39,13 +40,13 @@ struct ViewState {
   trace::Grain grain = trace::Grain::step;  // what the arrow keys step by
   float speed = 1.0F;                       // of playing, 0.25 .. 4
   bool reduced_motion = false;
-  bool log_scale = false;              // weights: colour and bar height by log10 (L)
-  std::vector<std::string> font_dirs;  // searched before the usual places
-  int listed_stage = -1;               // stage the stage list last scrolled to
-  Hover hover;                         // of the last frame: what panels light up
-  Hover next_hover;                    // being filled in this frame
-  HeatMap heat;                        // weights prepared for drawing, kept while nothing changes
-  std::vector<HeatMap> head_maps;      // the same for the miniatures of all heads
+  WeightScale weight_scale = WeightScale::linear;  // colour and bar height of weights (L)
+  std::vector<std::string> font_dirs;              // searched before the usual places
+  int listed_stage = -1;                           // stage the stage list last scrolled to
+  Hover hover;                                     // of the last frame: what panels light up
+  Hover next_hover;                                // being filled in this frame
+  AttentionViews attention;                        // of strip, mask, weights, heads
+  HeatPainter* heat_painter = nullptr;             // draws large matrices; null: as coarse quads
 };
 
 /// Draws into the current ImGui frame (display size from ImGui::GetIO()). Fills marks, appends commands,

@@ -130,7 +130,7 @@ TEST(Extremes, LargeMatricesAreGroupedAndSaySo) {
   const auto allowed = screen.marks.get("mask/allowed");
   ASSERT_TRUE(allowed.has_value());
   EXPECT_NE(allowed->value.find("a cell is 5 \xC3\x97 5"), std::string::npos) << allowed->value;
-  EXPECT_EQ(screen.view.heat.cell_rows, 60);
+  EXPECT_EQ(screen.view.attention.matrix.heat.cell_rows, 60);
   EXPECT_LT(screen.vertices(), 65'000);
 }
 

@@ -61,7 +61,7 @@ TEST(Keys, ViewKeysChangeTheView) {
   screen.type(s.frame, "t");
   EXPECT_EQ(screen.view.theme, ThemeId::light);
   screen.type(s.frame, "L");
-  EXPECT_TRUE(screen.view.log_scale);
+  EXPECT_EQ(screen.view.weight_scale, WeightScale::log10);
   for (int i = 0; i < 30; ++i) screen.type(s.frame, "+");
   EXPECT_FLOAT_EQ(screen.view.scale, 2.5F);
   for (int i = 0; i < 60; ++i) screen.type(s.frame, "-");
@@ -90,7 +90,7 @@ TEST(Keys, EveryKeyDoesSomethingAndNoneCollides) {
     run_key(key.action, 0, s.frame, selection, view, commands);
     const bool view_changed = view.scale != before.scale || view.theme != before.theme ||
                               view.show_help != before.show_help || view.page != before.page ||
-                              view.log_scale != before.log_scale;
+                              view.weight_scale != before.weight_scale;
     EXPECT_TRUE(view_changed || !commands.empty()) << key.label;
   }
 }

@@ -42,7 +42,8 @@ float largest(const trace::AttentionView& view, int head, int row, int from, int
 }
 
 float height_of(const Ui& ui, const Strip& strip, float weight) {
-  const float t = ui.view.log_scale ? weight_position(weight, true) : weight / strip.axis_max;
+  const float t =
+      (ui.view.weight_scale == WeightScale::log10) ? weight_position(weight, true) : weight / strip.axis_max;
   return std::round(std::clamp(t, 0.0F, 1.0F) * strip.plot.h);
 }
 
@@ -51,10 +52,11 @@ void draw_axis(Ui& ui, const Strip& strip) {
     const float t = static_cast<float>(i) * 0.5F;
     const float y = strip.plot.bottom() - strip.plot.h * t;
     line(ui, strip.plot.x, y, strip.plot.right(), y, ui[i == 0 ? Color::stroke : Color::border]);
-    const std::string text = ui.view.log_scale ? (i == 0   ? "1e-6"
-                                                  : i == 1 ? "1e-3"
-                                                           : "1")
-                                               : fmt::format("{:.3g}", strip.axis_max * t);
+    const std::string text = (ui.view.weight_scale == WeightScale::log10)
+                                 ? (i == 0   ? "1e-6"
+                                    : i == 1 ? "1e-3"
+                                             : "1")
+                                 : fmt::format("{:.3g}", strip.axis_max * t);
     text_in(ui, FontRole::mono_small,
             {ui.body.x, y - ui.px(7), strip.plot.x - ui.body.x - ui.px(5), ui.px(14)}, ui[Color::muted], text,
             Align::right);

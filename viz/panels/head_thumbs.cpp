@@ -16,7 +16,7 @@ constexpr int kThumbCells = 16;                   // per side
 constexpr std::int64_t kMostWeights = 4'000'000;  // read once per step and layer; beyond that no miniatures
 
 const std::vector<HeatMap>& maps_of(Ui& ui, const BatchRows& rows, int cols) {
-  std::vector<HeatMap>& maps = ui.view.head_maps;
+  std::vector<HeatMap>& maps = ui.view.attention.head_maps;
   const int heads = ui.frame.attention->num_heads;
   const bool fresh = static_cast<int>(maps.size()) == heads &&
                      maps.front().matches(ui.frame.attention, 0, rows.q0, rows.q_len, cols);
@@ -31,7 +31,9 @@ void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& map) {
   for (int r = 0; r < map.cell_rows; ++r) {
     for (int c = 0; c < map.cell_cols; ++c) {
       const float weight = map.cell(r, c);
-      if (!std::isnan(weight)) fill(ui, grid.cell(r, c), cividis(weight_position(weight, ui.view.log_scale)));
+      if (!std::isnan(weight))
+        fill(ui, grid.cell(r, c),
+             cividis(weight_position(weight, (ui.view.weight_scale == WeightScale::log10))));
     }
   }
 }

@@ -21,10 +21,12 @@ constexpr float kThreeDigits = 28.0F;
 
 const HeatMap& heat_of(Ui& ui, const BatchRows& rows) {
   const int cols = std::min(rows.attended, ui.frame.attention->max_k);
-  if (!ui.view.heat.matches(ui.frame.attention, ui.selection.head, rows.q0, rows.q_len, cols)) {
-    ui.view.heat = make_heat_map(ui.frame.attention, ui.selection.head, rows.q0, rows.q_len, cols);
+  if (!ui.view.attention.matrix.heat.matches(ui.frame.attention, ui.selection.head, rows.q0, rows.q_len,
+                                             cols)) {
+    ui.view.attention.matrix.heat =
+        make_heat_map(ui.frame.attention, ui.selection.head, rows.q0, rows.q_len, cols);
   }
-  return ui.view.heat;
+  return ui.view.attention.matrix.heat;
 }
 
 void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
@@ -40,7 +42,7 @@ void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
       const float weight = heat.cell(r, c);
       if (std::isnan(weight)) continue;
       const Rect cell = grid.cell(r, c);
-      const Rgb color = cividis(weight_position(weight, ui.view.log_scale));
+      const Rgb color = cividis(weight_position(weight, (ui.view.weight_scale == WeightScale::log10)));
       fill(ui, {cell.x, cell.y, cell.w - inset, cell.h - inset}, color);
       if (!numbers) continue;
       const std::string text = fmt::format("{:.{}f}", weight, grid.cell_w >= ui.px(kThreeDigits) ? 3 : 2);
@@ -132,7 +134,8 @@ void touch_cells(Ui& ui, const GridLayout& grid, const HeatMap& heat, const Batc
 /// Two lines under the matrix: the scale, and the selected cell with its token and its number, which can be
 /// read without a mouse.
 void draw_foot(Ui& ui, const Rect& box, const GridLayout& grid, const BatchRows& rows, int cols) {
-  std::string text = ui.view.log_scale ? "colour: log10, floor 1e-6" : "colour: linear, 0 to 1";
+  std::string text =
+      (ui.view.weight_scale == WeightScale::log10) ? "colour: log10, floor 1e-6" : "colour: linear, 0 to 1";
   if (grid.grouped()) {
     text += fmt::format("  \xC2\xB7  a cell is the largest of {} \xC3\x97 {} weights", grid.row_step,
                         grid.col_step);
@@ -174,12 +177,13 @@ void draw_weights_matrix(Ui& ui, const BatchRows& rows) {
   draw_row_sums(ui, grid, heat, rows);
   const Rect bar{grid.area().right() + sums_w + ui.px(2), box.y, bar_w,
                  std::clamp(grid.area().h, ui.px(60), ui.px(240))};
-  draw_color_bar(ui, bar, ui.view.log_scale);
+  draw_color_bar(ui, bar, (ui.view.weight_scale == WeightScale::log10));
   if (mark(ui, "weights/scale", bar,
-           ui.view.log_scale ? "logarithmic; click for linear (L)" : "linear; click for logarithmic (L)",
+           (ui.view.weight_scale == WeightScale::log10) ? "logarithmic; click for linear (L)"
+                                                        : "linear; click for logarithmic (L)",
            "cividis")
           .clicked) {
-    ui.view.log_scale = !ui.view.log_scale;
+    ui.view.weight_scale = next_scale(ui.view.weight_scale);
   }
   touch_cells(ui, grid, heat, rows);
   const auto row_of = [&](int q) { return q < 0 ? -1 : q / grid.row_step; };

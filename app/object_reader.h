@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "app/located_json.h"
-#include "app/nearest.h"
+#include "core/engine/nearest.h"
 #include "core/trace/names.h"
 #include "kernels/common/check.h"
 

@@ -45,7 +45,7 @@ std::vector<BlockFacts> gather_facts(const Frame& frame) {
   for (std::size_t i = 0; i < step.blocks.size(); ++i) facts[i].tokens = step.blocks[i].token_ids;
   for (const trace::SeqState& seq : step.seqs_after) add_owner(facts, step, seq, block_size);
   for (const std::int32_t slot : step.slot_mapping) {
-    if (slot < 0) continue;  // -1: a row that stores nothing
+    if (slot < 0 || !step.stored) continue;  // -1: a row that stores nothing
     BlockFacts* block = facts_of(facts, slot / block_size);
     if (block == nullptr) continue;
     block->written_offsets.push_back(slot % block_size);

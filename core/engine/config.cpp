@@ -30,12 +30,19 @@ void EngineConfig::validate() const {
   require(max_num_batched_tokens >= 1, "max_num_batched_tokens", max_num_batched_tokens,
           "1 or more tokens per prefill step");
   require(max_model_len >= 0, "max_model_len", max_model_len, "0 (the model's limit) or a number of tokens");
-  require(prefill_level == 1 || prefill_level == 2, "prefill_level", prefill_level, "1 (naive) or 2 (tiled)");
-  require(decode_level == 1 || decode_level == 2, "decode_level", decode_level, "1 (naive) or 2 (tiled)");
+  require(prefill_level >= 1 && prefill_level <= kPrefillLevels, "prefill_level", prefill_level,
+          fmt::format("1 (naive) to {}", kPrefillLevels));
+  require(decode_level >= 1 && decode_level <= kDecodeLevels, "decode_level", decode_level,
+          fmt::format("1 (naive) to {}", kDecodeLevels));
   require(num_splits >= 0 && num_splits <= kMaxSplits, "num_splits", num_splits,
           fmt::format("0 (the plan chooses) to {}", kMaxSplits));
   require(record_layers >= -1, "record_layers", record_layers,
           "-1 (all layers), 0 (none) or a number of layers");
+  require(forget_store == -1 || forget_store >= 1, "forget_store", forget_store,
+          "-1 (nothing is forgotten) or the number of a step, from 1");
+  if (graph_skip_cache_ops && !cuda_graphs) {
+    throw InputError("engine.graph_skip_cache_ops is true without cuda_graphs; set engine.cuda_graphs too");
+  }
 }
 
 }  // namespace attn

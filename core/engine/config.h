@@ -13,6 +13,10 @@ enum class PrefillPath : std::uint8_t { paged, gather_flatten };  // both packed
 enum class FreeListOrder : std::uint8_t { ordered, scrambled };
 enum class HashPolicy : std::uint8_t { head, old };  // head: hash after the forward; old: at allocate
 
+/// Highest level of each attention operation (kernels/attention); 1 is the lowest.
+inline constexpr int kPrefillLevels = 2;
+inline constexpr int kDecodeLevels = 2;
+
 /// Names follow nano-vllm's Config; limits in tokens, sequences and blocks.
 struct EngineConfig {
   int block_size = 16;  // tokens per block, any >= 1
@@ -34,6 +38,16 @@ struct EngineConfig {
   bool warmup_identity = false;  // the gather variant's guard: no context -> attention returns q
   std::uint64_t seed = 0;        // sampling
   int record_layers = -1;        // layers whose q, k, v, o are traced: -1 all, 0 none, n first n
+  bool cuda_graphs = false;      // decode steps are captured once per bucket size and replayed
+
+  // "Break it": each makes the engine do what a known bug does. What exactly, and what shows: switches.cpp.
+  HeadMap head_map = HeadMap::grouped;  // modulo: query head h reads KV head h % Hkv
+  int forget_store = -1;                // step in which one row is not stored; -1 = none
+  bool stale_hash = false;              // a block that is taken again can still be hit by its old hash
+  bool positions_restart = false;       // a prefill after a cached prefix counts positions from 0
+  bool cu_seqlens_k_from_q = false;     // a prefill passes cu_seqlens_q as cu_seqlens_k
+  bool identity_decode = false;         // decode gets no context: attention returns q
+  bool graph_skip_cache_ops = false;    // graphs are captured without store and attention over the cache
 
   /// Throws InputError naming the field, its value and what is allowed.
   void validate() const;

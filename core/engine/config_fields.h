@@ -32,6 +32,14 @@ void visit_fields(Visit&& visit, Config& config) {
   visit("warmup_identity", config.warmup_identity);
   visit("seed", config.seed);
   visit("record_layers", config.record_layers);
+  visit("cuda_graphs", config.cuda_graphs);
+  visit("head_map", config.head_map);
+  visit("forget_store", config.forget_store);
+  visit("stale_hash", config.stale_hash);
+  visit("positions_restart", config.positions_restart);
+  visit("cu_seqlens_k_from_q", config.cu_seqlens_k_from_q);
+  visit("identity_decode", config.identity_decode);
+  visit("graph_skip_cache_ops", config.graph_skip_cache_ops);
 }
 
 }  // namespace attn

@@ -71,12 +71,28 @@ void describe_seqs(Out out, const Manifest& manifest, const StepRecord& step) {
   }
 }
 
+void describe_graph(Out out, const GraphRecord& graph) {
+  if (graph.bucket == 0) {
+    fmt::format_to(out, "- No graph: {}; graphs exist for {} rows\n", graph.eager_reason,
+                   fmt::join(graph.buckets, ", "));
+    return;
+  }
+  fmt::format_to(out, "- Graph of {} replayed, {} padding; slot_mapping [{}], context_lens [{}]\n",
+                 plural(graph.bucket, "row"), graph.bucket - graph.fresh_rows,
+                 fmt::join(graph.slot_mapping, ", "), fmt::join(graph.context_lens, ", "));
+  const auto columns = static_cast<std::int64_t>(graph.block_tables.front().size());
+  fmt::format_to(out, "- Of {} of its block_tables {} are of this step, the others are stale\n",
+                 plural(columns, "column"), graph.fresh_columns);
+}
+
 void describe_arrays(Out out, const StepRecord& step) {
   fmt::format_to(out, "- cu_seqlens_q [{}], cu_seqlens_k [{}], max_seqlen_q {}, max_seqlen_k {}\n",
                  fmt::join(step.cu_seqlens_q, ", "), fmt::join(step.cu_seqlens_k, ", "), step.max_seqlen_q,
                  step.max_seqlen_k);
   if (step.context_lens) fmt::format_to(out, "- context_lens [{}]\n", fmt::join(*step.context_lens, ", "));
   fmt::format_to(out, "- positions {}; slot_mapping {}\n", runs(step.positions), runs(step.slot_mapping));
+  if (!step.stored) fmt::format_to(out, "- nothing was stored: the graph holds no store_kvcache\n");
+  if (step.graph) describe_graph(out, *step.graph);
   if (step.block_tables) {
     fmt::format_to(out, "- block_tables [[{}]]\n", [&] {
       std::vector<std::string> rows;

@@ -15,6 +15,8 @@ inline constexpr DType kLastOf<DType> = DType::bf16;
 template <>
 inline constexpr MaskAlignment kLastOf<MaskAlignment> = MaskAlignment::none;
 template <>
+inline constexpr HeadMap kLastOf<HeadMap> = HeadMap::modulo;
+template <>
 inline constexpr DecodePath kLastOf<DecodePath> = DecodePath::gather_padded;
 template <>
 inline constexpr PrefillPath kLastOf<PrefillPath> = PrefillPath::gather_flatten;
@@ -31,6 +33,6 @@ inline constexpr Stage kLastOf<Stage> = Stage::commit;
 template <>
 inline constexpr AttentionPath kLastOf<AttentionPath> = AttentionPath::decode_gather_padded;
 template <>
-inline constexpr EventKind kLastOf<EventKind> = EventKind::admit;
+inline constexpr EventKind kLastOf<EventKind> = EventKind::poison;
 
 }  // namespace attn::trace

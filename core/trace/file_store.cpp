@@ -144,6 +144,7 @@ class FileStore : public Store {
     ByteReader reader(payload);
     head_fields(reader, head);
     for (auto& [id, text] : head.token_texts) token_texts_.insert_or_assign(id, std::move(text));
+    if (!head.stored) head.slot_mapping.clear();
     index_.push_back({place, std::move(head.slot_mapping)});
   }
 

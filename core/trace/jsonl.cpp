@@ -26,6 +26,24 @@ Json block_json(const BlockState& block) {
           {"num_filled", block.num_filled}};
 }
 
+/// nano-vllm's graph_vars, rows and columns beyond the fresh ones included.
+Json graph_json(const GraphRecord& graph) {
+  Json json{{"bucket", graph.bucket}, {"buckets", graph.buckets}};
+  if (graph.bucket == 0) {
+    json["eager_reason"] = graph.eager_reason;
+    return json;
+  }
+  json["padding_rows"] = graph.bucket - graph.fresh_rows;
+  json["fresh_columns"] = graph.fresh_columns;
+  json["skips_cache_ops"] = graph.skips_cache_ops;
+  json["input_ids"] = graph.input_ids;
+  json["positions"] = graph.positions;
+  json["slot_mapping"] = graph.slot_mapping;
+  json["context_lens"] = graph.context_lens;
+  json["block_tables"] = graph.block_tables;
+  return json;
+}
+
 /// An array with one object per element; nlohmann would take a list of pairs for an object.
 template <class T, class F>
 Json array_of(const std::vector<T>& items, F&& to_json) {
@@ -56,6 +74,7 @@ std::string to_json_line(const StepRecord& r) {
   line["input_ids"] = r.input_ids;
   line["positions"] = r.positions;
   line["paged"] = r.paged;
+  if (r.graph) line["graph"] = graph_json(*r.graph);
   line["free_blocks"] = r.free_blocks;
   line["hash_to_block"] = Json::object();
   for (const auto& [hash, block] : r.hash_to_block) line["hash_to_block"][hash_text(hash)] = block;

@@ -22,9 +22,11 @@ constexpr auto kStages =
 constexpr auto kAttentionPaths =
     std::to_array<std::string_view>({"identity", "prefill_packed", "prefill_paged", "prefill_gather_flatten",
                                      "decode_paged", "decode_gather_masked", "decode_gather_padded"});
-constexpr auto kEventKinds = std::to_array<std::string_view>(
-    {"allocate", "prefix_hit", "share", "free", "evict", "preempt", "hash", "reject", "finish", "admit"});
+constexpr auto kEventKinds =
+    std::to_array<std::string_view>({"allocate", "prefix_hit", "share", "free", "evict", "preempt", "hash",
+                                     "reject", "finish", "admit", "poison"});
 constexpr auto kMasks = std::to_array<std::string_view>({"bottom_right", "top_left", "none"});
+constexpr auto kHeadMaps = std::to_array<std::string_view>({"grouped", "modulo"});
 constexpr auto kDecodePaths = std::to_array<std::string_view>({"paged", "gather_masked", "gather_padded"});
 constexpr auto kPrefillPaths = std::to_array<std::string_view>({"paged", "gather_flatten"});
 constexpr auto kFreeListOrders = std::to_array<std::string_view>({"ordered", "scrambled"});
@@ -38,6 +40,7 @@ std::string_view name_of(Stage stage) { return pick(kStages, stage); }
 std::string_view name_of(AttentionPath path) { return pick(kAttentionPaths, path); }
 std::string_view name_of(EventKind kind) { return pick(kEventKinds, kind); }
 std::string_view name_of(MaskAlignment mask) { return pick(kMasks, mask); }
+std::string_view name_of(HeadMap map) { return pick(kHeadMaps, map); }
 std::string_view name_of(DecodePath path) { return pick(kDecodePaths, path); }
 std::string_view name_of(PrefillPath path) { return pick(kPrefillPaths, path); }
 std::string_view name_of(FreeListOrder order) { return pick(kFreeListOrders, order); }

@@ -17,6 +17,7 @@ std::string_view name_of(Stage stage);
 std::string_view name_of(AttentionPath path);
 std::string_view name_of(EventKind kind);
 std::string_view name_of(MaskAlignment mask);
+std::string_view name_of(HeadMap map);
 std::string_view name_of(DecodePath path);
 std::string_view name_of(PrefillPath path);
 std::string_view name_of(FreeListOrder order);

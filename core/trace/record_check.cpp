@@ -93,6 +93,30 @@ void check_tables(const StepRecord& r) {
   }
 }
 
+void check_graph(const StepRecord& r) {
+  if (!r.graph) return;
+  const GraphRecord& g = *r.graph;
+  ATTN_INPUT(g.bucket >= 0 && g.fresh_rows >= 0 && g.fresh_rows <= g.bucket && g.fresh_columns >= 0,
+             "a graph of {} rows with {} fresh rows and {} fresh columns", g.bucket, g.fresh_rows,
+             g.fresh_columns);
+  ATTN_INPUT(g.bucket == 0 || g.fresh_rows == r.num_scheduled, "a graph ran {} rows for {} sequences",
+             g.fresh_rows, r.num_scheduled);
+  const auto rows = static_cast<std::size_t>(g.bucket);
+  for (const Ints* array : {&g.input_ids, &g.positions, &g.slot_mapping, &g.context_lens}) {
+    ATTN_INPUT(array->size() == rows, "an input of a graph has {} entries for {} rows", array->size(), rows);
+  }
+  ATTN_INPUT(g.block_tables.size() == rows, "block_tables of a graph has {} rows, not {}",
+             g.block_tables.size(), rows);
+  for (const Ints& row : g.block_tables) {
+    ATTN_INPUT(row.size() == g.block_tables.front().size() &&
+                   row.size() >= static_cast<std::size_t>(g.fresh_columns),
+               "a row of a graph's block_tables has {} columns, {} are fresh", row.size(), g.fresh_columns);
+    check_ids(row, -1, r.config.num_blocks, "block_tables of a graph");
+  }
+  check_ids(g.slot_mapping, -1, static_cast<std::int64_t>(r.config.num_blocks) * r.config.block_size,
+            "slot_mapping of a graph");
+}
+
 void check_seqs(const std::vector<SeqState>& seqs, const EngineConfig& config, std::string_view field) {
   for (const SeqState& seq : seqs) {
     check_ids(seq.block_table, 0, config.num_blocks, field);
@@ -167,6 +191,7 @@ void check_record(const StepRecord& record, const ModelShape& model) {
   check_pool(record);
   check_batch(record, static_cast<std::int64_t>(record.config.num_blocks) * record.config.block_size);
   check_tables(record);
+  check_graph(record);
   check_seqs(record.seqs, record.config, "seqs");
   check_seqs(record.seqs_after, record.config, "seqs_after");
   check_layers(record, model);

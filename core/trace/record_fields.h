@@ -70,17 +70,25 @@ void fields(A& a, R& r) {
   a(r.stage, r.layer, r.launch);
 }
 
+template <class A, Of<GraphRecord> R>
+void fields(A& a, R& r) {
+  a(r.bucket, r.eager_reason, r.buckets, r.skips_cache_ops, r.fresh_rows, r.fresh_columns);
+  a(r.input_ids, r.positions, r.slot_mapping, r.context_lens, r.block_tables);
+}
+
 template <class A, Of<EngineConfig> R>
 void fields(A& a, R& r) {
   a(r.block_size, r.num_blocks, r.max_num_seqs, r.max_num_batched_tokens, r.max_model_len, r.prefix_caching);
   a(r.decode_path, r.prefill_path, r.prefill_level, r.decode_level, r.num_splits, r.mask_alignment);
   a(r.free_list, r.free_list_seed, r.policy, r.warmup, r.warmup_identity, r.seed, r.record_layers);
+  a(r.cuda_graphs, r.head_map, r.forget_store, r.stale_hash, r.positions_restart, r.cu_seqlens_k_from_q);
+  a(r.identity_decode, r.graph_skip_cache_ops);
 }
 
 /// What opening a trace reads of each step: enough to name tokens and to know who wrote which slot.
 template <class A, Of<StepRecord> R>
 void head_fields(A& a, R& r) {
-  a(r.step, r.kind, r.slot_mapping, r.token_texts);
+  a(r.step, r.kind, r.slot_mapping, r.stored, r.token_texts);
 }
 
 template <class A, Of<StepRecord> R>
@@ -88,7 +96,7 @@ void fields(A& a, R& r) {
   head_fields(a, r);
   a(r.path, r.config, r.seqs, r.num_scheduled, r.seqs_after);
   a(r.cu_seqlens_q, r.cu_seqlens_k, r.max_seqlen_q, r.max_seqlen_k, r.context_lens, r.block_tables);
-  a(r.input_ids, r.positions, r.paged);
+  a(r.input_ids, r.positions, r.paged, r.graph);
   a(r.free_blocks, r.hash_to_block, r.blocks);
   a(r.events, r.preempted, r.rejected, r.sampled, r.finished);
   a(r.shapes, r.launches, r.state_hash, r.layers);

@@ -77,7 +77,8 @@ enum class EventKind : std::uint8_t {
   hash,
   reject,
   finish,
-  admit
+  admit,
+  poison  // NaN in a recorded tensor or in the logits: something read what nobody wrote
 };
 struct Event {
   EventKind kind = EventKind::allocate;
@@ -136,6 +137,25 @@ struct LaunchEntry {
   LaunchRecord launch;
 };
 
+/// The decode step as the engine handed it to a captured graph (switch cuda_graphs). The arrays are the
+/// graph's static inputs when it was replayed: rows from `fresh_rows` on are padding (slot -1, context_len 0;
+/// their input_ids, positions and tables are left over from earlier steps), and so are the columns of
+/// block_tables from `fresh_columns` on.
+struct GraphRecord {
+  int bucket = 0;                          // rows of the graph; 0: no graph fits and the step ran eagerly
+  std::string eager_reason;                // why, when bucket is 0
+  std::vector<int> buckets;                // sizes captured, ascending
+  bool skips_cache_ops = false;            // captured without store_kvcache and attention
+  int fresh_rows = 0;                      // sequences of this step
+  int fresh_columns = 0;                   // columns of block_tables that this step wrote
+  std::vector<std::int32_t> input_ids;     // [bucket]
+  std::vector<std::int32_t> positions;     // [bucket]
+  std::vector<std::int32_t> slot_mapping;  // [bucket]
+  std::vector<std::int32_t> context_lens;  // [bucket]
+  std::vector<std::vector<std::int32_t>> block_tables;  // [bucket][ceil(max_model_len / block_size)]
+  bool operator==(const GraphRecord&) const = default;
+};
+
 /// `seqs`, tables and cu_seqlens are as they were when the step ran; pool, free list and hash map as
 /// they are after commit.
 struct StepRecord {
@@ -157,6 +177,8 @@ struct StepRecord {
   std::vector<std::int32_t> input_ids;                                 // [N]
   std::vector<std::int32_t> positions;                                 // [N]
   bool paged = false;                                                  // block_tables passed
+  bool stored = true;  // false: slot_mapping was prepared but no store_kvcache ran (graph without cache ops)
+  std::optional<GraphRecord> graph;  // decode steps under cuda_graphs
 
   std::vector<std::int32_t> free_blocks;                              // head (next to be taken) first
   std::vector<std::pair<std::uint64_t, std::int32_t>> hash_to_block;  // sorted by hash

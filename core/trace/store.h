@@ -17,7 +17,11 @@ class Store {
   virtual int num_steps() const = 0;                                    // grows while recording
   virtual std::shared_ptr<const StepRecord> step(int index) const = 0;  // index, not StepRecord::step
   /// Slots that step `index` wrote, row by row (-1: none); a file gives them without decoding the step.
-  virtual std::vector<std::int32_t> slot_mapping(int index) const { return step(index)->slot_mapping; }
+  /// Empty when the step stored nothing.
+  virtual std::vector<std::int32_t> slot_mapping(int index) const {
+    const auto record = step(index);
+    return record->stored ? record->slot_mapping : std::vector<std::int32_t>();
+  }
   /// Text of a token id as recorded up to now; "" when the id never occurred.
   virtual std::string token_text(std::int32_t id) const = 0;
   /// "" or one sentence, e.g. that the file was cut short and how many whole steps remain.

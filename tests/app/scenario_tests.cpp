@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/located_json.h"
-#include "app/nearest.h"
+#include "core/engine/nearest.h"
 #include "app/scenario.h"
 #include "kernels/common/check.h"
 #include "tests/app/program.h"

@@ -1,11 +1,11 @@
-#include "app/nearest.h"
+#include "core/engine/nearest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-namespace attn::app {
+namespace attn {
 
 int edit_distance(std::string_view a, std::string_view b) {
   // Three rows of the table of optimal string alignment: distances from prefixes of a to prefixes of b.
@@ -36,4 +36,4 @@ std::string suggest(std::string_view word, const std::vector<std::string>& known
   return fmt::format("known: {}", fmt::join(known, ", "));
 }
 
-}  // namespace attn::app
+}  // namespace attn

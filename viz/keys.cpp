@@ -31,6 +31,8 @@ constexpr std::array<KeyBinding, kNumKeys> kKeys = {{
     {KeyAction::select_seq, -1, "123456", "1 to 6", "select the first to sixth sequence"},
     {KeyAction::unselect, ImGuiKey_Escape, "", "Esc", "clear the selection; close this help"},
     {KeyAction::next_page, -1, "xX", "X", "next group of panels, in a small window"},
+    {KeyAction::next_stage_view, -1, "vV", "V", "next view of the middle: weights, tiles, heads, compare"},
+    {KeyAction::next_side_view, -1, "sS", "S", "next view of the lower right: code, stages, costs, changes"},
     {KeyAction::log_scale, -1, "lL", "L", "weights on a linear, logarithmic or rank scale"},
     {KeyAction::theme, -1, "tT", "T", "dark, light, high-contrast or print theme"},
     {KeyAction::larger, -1, "+=", "+", "larger text and drawings"},
@@ -136,6 +138,12 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       return push(commands, Command::Kind::last);
     case KeyAction::next_page:
       ++view.page;
+      return;
+    case KeyAction::next_stage_view:
+      view.stage = static_cast<StageView>((static_cast<int>(view.stage) + 1) % 4);
+      return;
+    case KeyAction::next_side_view:
+      view.side = static_cast<SideView>((static_cast<int>(view.side) + 1) % 4);
       return;
     case KeyAction::log_scale:
       view.weight_scale = next_scale(view.weight_scale);

@@ -24,6 +24,8 @@ enum class KeyAction : unsigned char {
   select_seq,  // 1 .. 6
   unselect,
   next_page,
+  next_stage_view,
+  next_side_view,
   log_scale,
   theme,
   larger,
@@ -40,7 +42,7 @@ struct KeyBinding {
   std::string_view text;   // what it does
 };
 
-inline constexpr int kNumKeys = 20;
+inline constexpr int kNumKeys = 22;
 const std::array<KeyBinding, kNumKeys>& key_table();
 
 /// Turns this frame's keys into commands and view changes. Does nothing while a text field has the keyboard.

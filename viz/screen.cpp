@@ -15,7 +15,9 @@
 #include "viz/panels/mask.h"
 #include "viz/panels/packed_strip.h"
 #include "viz/panels/requests.h"
+#include "viz/panels/side_tabs.h"
 #include "viz/panels/stage_list.h"
+#include "viz/panels/stage_tabs.h"
 #include "viz/panels/status.h"
 #include "viz/panels/timeline.h"
 #include "viz/panels/weights.h"
@@ -110,11 +112,13 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_header(ui, layout);
   draw_requests(ui, layout[PanelId::requests]);
   draw_packed_strip(ui, layout[PanelId::strip]);
+  draw_stage_tabs(ui, layout[PanelId::stage_tabs]);
   draw_mask(ui, layout[PanelId::mask]);
   draw_weights(ui, layout[PanelId::weights]);
   draw_block_pool(ui, layout[PanelId::pool]);
   draw_free_queue(ui, layout[PanelId::free_queue]);
   draw_block_tables(ui, layout[PanelId::tables]);
+  draw_side_tabs(ui, layout[PanelId::side_tabs]);
   draw_stage_list(ui, layout[PanelId::stages]);
   draw_timeline(ui, layout[PanelId::timeline]);
   draw_status(ui, layout[PanelId::status]);

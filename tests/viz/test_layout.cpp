@@ -48,12 +48,20 @@ TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
 TEST(ScreenLayout, EveryPanelIsOnSomePage) {
   for (const auto& [w, h] : {std::pair{1600.0F, 900.0F}, {1024.0F, 640.0F}, {640.0F, 480.0F}}) {
     std::array<bool, kNumPanels> seen{};
-    const int pages = layout_screen({.width = w, .height = h, .scale = 1.0F}).pages;
-    for (int page = 0; page < pages; ++page) {
-      const ScreenLayout layout = layout_screen({.width = w, .height = h, .scale = 1.0F, .page = page});
-      for (int i = 0; i < kNumPanels; ++i) {
-        const Rect& rect = layout.rects[static_cast<std::size_t>(i)];
-        if (rect.w >= 100.0F && rect.h >= 24.0F) seen[static_cast<std::size_t>(i)] = true;
+    // Every view of the stage beside every view of the side is more than needed: walk them together.
+    for (int view = 0; view < 4; ++view) {
+      LayoutInput input{.width = w,
+                        .height = h,
+                        .scale = 1.0F,
+                        .stage = static_cast<StageView>(view),
+                        .side = static_cast<SideView>(view)};
+      const int pages = layout_screen(input).pages;
+      for (input.page = 0; input.page < pages; ++input.page) {
+        const ScreenLayout layout = layout_screen(input);
+        for (int i = 0; i < kNumPanels; ++i) {
+          const Rect& rect = layout.rects[static_cast<std::size_t>(i)];
+          if (rect.w >= 100.0F && rect.h >= 24.0F) seen[static_cast<std::size_t>(i)] = true;
+        }
       }
     }
     for (int i = 0; i < kNumPanels; ++i)

@@ -7,6 +7,9 @@ namespace attn::viz {
 namespace {
 
 constexpr float kGap = 6.0F;
+constexpr float kTabsHeight = 30.0F;
+constexpr float kNumbersHeight = 56.0F;
+constexpr float kNumbersFrom = 140.0F;  // a lower stage keeps its height for itself
 
 /// Cuts pieces off a rectangle, leaving a gap behind each.
 struct Cutter {
@@ -57,13 +60,23 @@ PanelId panel_of(SideView side) {
   return PanelId::stages;
 }
 
+/// A bar of tabs joined to what lies below it.
+Rect cut_tabs(Cutter& column, float scale) {
+  Cutter joined{column.rest, 0.0F};
+  const Rect bar = joined.top(kTabsHeight * scale);
+  column.rest = joined.rest;
+  return bar;
+}
+
 void cut_side(ScreenLayout& out, Cutter column, const LayoutInput& input) {
-  out[PanelId::side_tabs] = column.top(28.0F * input.scale);
+  out[PanelId::side_tabs] = cut_tabs(column, input.scale);
   out[panel_of(input.side)] = column.rest;
 }
 
 void cut_stage(ScreenLayout& out, Cutter stage, const LayoutInput& input, bool with_mask) {
-  out[PanelId::stage_tabs] = stage.top(28.0F * input.scale);
+  out[PanelId::stage_tabs] = cut_tabs(stage, input.scale);
+  if (stage.rest.h >= kNumbersFrom * input.scale)
+    out[PanelId::numbers] = stage.bottom(kNumbersHeight * input.scale);
   switch (input.stage) {
     case StageView::tiles:
       out[PanelId::tiles] = stage.rest;

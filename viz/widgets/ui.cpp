@@ -138,6 +138,8 @@ void send(Ui& ui, Command::Kind kind, int a) {
   ui.commands.push_back(std::move(command));
 }
 
+bool lit(const Ui& ui, std::string_view name) { return !name.empty() && ui.view.hover.name == name; }
+
 bool button(Ui& ui, std::string name, const Rect& rect, std::string_view label, std::string_view tip,
             bool enabled, bool lit) {
   const Hit hit = mark(ui, std::move(name), rect, std::string(tip));

@@ -73,6 +73,10 @@ void select(Ui& ui, Change change) {
   ui.commands.push_back(std::move(command));
 }
 
+/// Whether `name` ("context_lens", "m", ...) is what the mouse means, here or in another panel: then light up
+/// what carries it. Tell the others with `ui.view.next_hover.name = name` while the mouse is over it here.
+bool lit(const Ui& ui, std::string_view name);
+
 /// A push button with a mark. Disabled ones show `tip` as the reason.
 bool button(Ui& ui, std::string name, const Rect& rect, std::string_view label, std::string_view tip,
             bool enabled = true, bool lit = false);

@@ -37,6 +37,7 @@ AttentionPath select_path(const trace::StepRecord& record) {
     return config.prefill_path == PrefillPath::paged ? AttentionPath::prefill_paged
                                                      : AttentionPath::prefill_gather_flatten;
   }
+  if (!record.context_lens) return AttentionPath::identity;
   switch (config.decode_path) {
     case DecodePath::gather_masked:
       return AttentionPath::decode_gather_masked;
@@ -209,7 +210,8 @@ AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
                         .rows = static_cast<std::int64_t>(batch_) * max_len,
                         .num_heads = num_heads_,
                         .num_kv_heads = num_kv_heads_,
-                        .head_dim = head_dim_};
+                        .head_dim = head_dim_,
+                        .head_map = config_.head_map};
   const std::size_t bytes = kv_bytes(params.rows, num_heads_);
   params.in = dense.k;
   params.out = k_repeated_.get(bytes);
@@ -219,7 +221,8 @@ AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
   device_.kernels().repeat_kv(params, device_.context());
   for (const char* name : {"k_gathered", "v_gathered"}) {
     log.shape(name, dtype_name(dtype_), {batch_, max_len, num_heads_, head_dim_},
-              fmt::format("repeat_interleave({}, dim=2)", groups));
+              config_.head_map == HeadMap::grouped ? fmt::format("repeat_interleave({}, dim=2)", groups)
+                                                   : fmt::format("repeat(1, 1, {}, 1)", groups));
   }
   return {k_repeated_.get(0), v_repeated_.get(0), num_heads_, false};
 }
@@ -237,6 +240,7 @@ void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
                        .max_seqlen_k = step_->max_seqlen_k,
                        .scale = scale_,
                        .mask = config_.mask_alignment,
+                       .head_map = config_.head_map,
                        .q = q,
                        .k = keys.k,
                        .v = keys.v,
@@ -273,6 +277,7 @@ void AttentionPaths::decode(const void* q, const Keys& keys, DecodeForm form, St
                       .num_splits = config_.num_splits,
                       .scale = scale_,
                       .mask = top_left ? MaskAlignment::top_left : MaskAlignment::none,
+                      .head_map = config_.head_map,
                       .q = q,
                       .k = keys.k,
                       .v = keys.v,

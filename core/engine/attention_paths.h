@@ -8,7 +8,7 @@
 //   decode                    paged           keys read through block_tables, lengths from context_lens
 //                             gather_masked   cache -> dense zero-padded (-> repeat_kv), pads left out
 //                             gather_padded   the same, every column attended: P pads turn o into o * Z/(Z+P)
-//   no cache yet              identity        the gather variant's guard: o is q
+//   no cache or no context    identity        the gather variant's guard: o is q
 //
 // In all of them but identity the new rows of the whole batch are stored before any attention of the layer,
 // so sequences of one batch may share blocks, and the masks hang from the bottom right.

@@ -34,6 +34,7 @@ BlockManager::BlockManager(const EngineConfig& config, StepLog& log, HashFunctio
     : block_size_(config.block_size),
       prefix_caching_(config.prefix_caching),
       policy_(config.policy),
+      stale_hash_(config.stale_hash),
       log_(log),
       hash_(std::move(hash)),
       blocks_(static_cast<std::size_t>(config.num_blocks)),
@@ -55,7 +56,12 @@ std::uint64_t BlockManager::compute_hash(std::span<const std::int32_t> tokens, H
 int BlockManager::find_hit(std::span<const std::int32_t> tokens, std::uint64_t hash) const {
   const auto entry = hash_to_block_id_.find(hash);
   if (entry == hash_to_block_id_.end()) return -1;
-  return std::ranges::equal(blocks_[entry->second].token_ids, tokens) ? entry->second : -1;
+  const bool trusted = stale_hash_ || holds(entry->second, tokens);
+  return trusted ? entry->second : -1;
+}
+
+bool BlockManager::holds(int block_id, std::span<const std::int32_t> tokens) const {
+  return std::ranges::equal(blocks_[block_id].token_ids, tokens);
 }
 
 int BlockManager::can_allocate(const Sequence& seq) const {
@@ -95,10 +101,15 @@ void BlockManager::allocate(Sequence& seq, int num_cached_blocks) {
 void BlockManager::take_hit(Sequence& seq, int index, int block_id) {
   Block& block = blocks_[block_id];
   const bool in_use = block.ref_count > 0;
-  log_.add(
-      EventKind::prefix_hit, seq.seq_id, block_id,
-      fmt::format("Block {} already holds tokens {} to {} of sequence {}{}.", block_id, index * block_size_,
-                  (index + 1) * block_size_ - 1, seq.seq_id, in_use ? "" : "; it leaves the free list"));
+  const std::string_view then = in_use ? "" : "; it leaves the free list";
+  const int first = index * block_size_, last = first + block_size_ - 1;
+  log_.add(EventKind::prefix_hit, seq.seq_id, block_id,
+           holds(block_id, seq.block(index))
+               ? fmt::format("Block {} already holds tokens {} to {} of sequence {}{}.", block_id, first,
+                             last, seq.seq_id, then)
+               : fmt::format("Block {} is hit by a stale hash for tokens {} to {} of sequence {}, but holds "
+                             "another text{}.",
+                             block_id, first, last, seq.seq_id, then));
   ++block.ref_count;
   if (in_use) {
     log_.add(EventKind::share, seq.seq_id, block_id,
@@ -119,9 +130,9 @@ int BlockManager::allocate_block(int seq_id) {
     const auto entry = hash_to_block_id_.find(*block.hash);
     if (entry != hash_to_block_id_.end() && entry->second == block_id) {
       log_.add(EventKind::evict, seq_id, block_id,
-               fmt::format("Block {} is taken again: its cached tokens (hash 0x{:016x}) are forgotten.",
-                           block_id, *block.hash));
-      hash_to_block_id_.erase(entry);
+               fmt::format("Block {} is taken again: its cached tokens (hash 0x{:016x}) are {}.", block_id,
+                           *block.hash, stale_hash_ ? "gone, but the hash still leads here" : "forgotten"));
+      if (!stale_hash_) hash_to_block_id_.erase(entry);
     }
   }
   block = {.block_id = block_id, .ref_count = 1, .hash = {}, .token_ids = {}, .num_filled = 0};

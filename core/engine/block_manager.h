@@ -8,6 +8,9 @@
 // HashPolicy::old is the version before chunked prefill: blocks are registered when they are allocated, that
 // is before their K/V exists, and map entries are never removed, so a stale one can give a false hit
 // (nano-vllm issue 163). Its full-last-block hit, which crashes nano-vllm (issue 144), is left out.
+// The switch stale_hash takes away both safeguards against that: a block that is taken again keeps the map
+// entry of its old contents, and a hit trusts the entry without comparing tokens. A prompt whose block was
+// evicted then shares the block of whoever has it now.
 #pragma once
 
 #include <cstdint>
@@ -71,6 +74,7 @@ class BlockManager {
 
  private:
   int find_hit(std::span<const std::int32_t> tokens, std::uint64_t hash) const;
+  bool holds(int block_id, std::span<const std::int32_t> tokens) const;
   bool opens_block(const Sequence& seq) const;
   int allocate_block(int seq_id);
   void take_hit(Sequence& seq, int index, int block_id);
@@ -79,6 +83,7 @@ class BlockManager {
   int block_size_;
   bool prefix_caching_;
   HashPolicy policy_;
+  bool stale_hash_;
   StepLog& log_;
   HashFunction hash_;
   std::vector<Block> blocks_;

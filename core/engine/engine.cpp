@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/engine/model_runner.h"
+#include "core/engine/poison.h"
 #include "core/engine/prepare.h"
 #include "core/engine/scheduler.h"
 #include "core/model/transformer.h"
@@ -232,6 +233,7 @@ void Engine::State::run(const std::vector<SequencePtr>& seqs, StepRecord& record
     record.sampled[i].discarded = record.kind == StepKind::warmup || !completes(*seqs[i]);
     if (token_text) record.sampled[i].text = token_text(record.sampled[i].token_id);
   }
+  note_poison(record, log);
 }
 
 void Engine::State::close(StepRecord& record) {

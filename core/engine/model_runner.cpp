@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -18,13 +19,15 @@ namespace {
 constexpr int kTopLogits = 5;
 constexpr double kMiB = 1 << 20;
 
-/// The `kTopLogits` best tokens of one row, best first; the lower id wins ties, as in greedy sampling.
+/// The `kTopLogits` best tokens of one row, best first; the lower id wins ties and NaN counts as -inf, as in
+/// sampling.
 std::vector<std::pair<std::int32_t, float>> best_logits(const float* row, int vocab) {
   std::vector<std::int32_t> ids(static_cast<std::size_t>(vocab));
   std::iota(ids.begin(), ids.end(), 0);
   const auto end = ids.begin() + std::min(kTopLogits, vocab);
+  const auto rank = [row](int id) { return std::isnan(row[id]) ? -INFINITY : row[id]; };
   std::partial_sort(ids.begin(), end, ids.end(),
-                    [row](int a, int b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+                    [rank](int a, int b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
   std::vector<std::pair<std::int32_t, float>> best;
   for (auto id = ids.begin(); id != end; ++id) best.emplace_back(*id, row[*id]);
   return best;

@@ -18,6 +18,22 @@ void prepare_block_tables(const std::vector<SequencePtr>& seqs, trace::StepRecor
   }
 }
 
+/// Switch forget_store: the last row of the step's first sequence gets slot -1, so the kernel skips it. The
+/// bookkeeping goes on as if it had been written.
+void forget_store(trace::StepRecord& record) {
+  if (record.step != record.config.forget_store || record.slot_mapping.empty()) return;
+  record.slot_mapping[static_cast<std::size_t>(record.cu_seqlens_q[1] - 1)] = -1;
+}
+
+/// Switch positions_restart: the cached offset is forgotten.
+void restart_positions(trace::StepRecord& record) {
+  for (std::size_t b = 0; b + 1 < record.cu_seqlens_q.size(); ++b) {
+    for (int row = record.cu_seqlens_q[b]; row < record.cu_seqlens_q[b + 1]; ++row) {
+      record.positions[static_cast<std::size_t>(row)] = row - record.cu_seqlens_q[b];
+    }
+  }
+}
+
 /// Appends the tokens at positions begin .. end-1, which see `end` keys.
 void append_tokens(const Sequence& seq, int begin, int end, trace::StepRecord& record) {
   for (int pos = begin; pos < end; ++pos) {
@@ -42,6 +58,12 @@ void prepare_prefill(const std::vector<SequencePtr>& seqs, trace::StepRecord& re
   }
   if (record.cu_seqlens_k.back() > record.cu_seqlens_q.back()) prepare_block_tables(seqs, record);
   record.paged = record.block_tables.has_value();
+  if (record.config.positions_restart) restart_positions(record);
+  if (record.config.cu_seqlens_k_from_q) {
+    record.cu_seqlens_k = record.cu_seqlens_q;
+    record.max_seqlen_k = record.max_seqlen_q;
+  }
+  forget_store(record);
 }
 
 void prepare_decode(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {
@@ -56,6 +78,12 @@ void prepare_decode(const std::vector<SequencePtr>& seqs, trace::StepRecord& rec
   }
   prepare_block_tables(seqs, record);
   record.paged = true;
+  if (record.config.identity_decode) {
+    record.context_lens.reset();
+    record.block_tables.reset();
+    record.paged = false;
+  }
+  forget_store(record);
 }
 
 }  // namespace attn

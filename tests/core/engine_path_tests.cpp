@@ -21,25 +21,6 @@ using trace::Stage;
 using trace::StepKind;
 using trace::StepRecord;
 
-std::vector<StepPtr> run_model(const TinyModel& model, const EngineConfig& config,
-                               const std::vector<Request>& requests, const SimtOptions& options = {}) {
-  const auto device = make_simt_device(options);
-  Transformer transformer(*device, model.dir());
-  Engine engine(*device, &transformer, config);
-  for (const Request& r : requests) engine.add_request(r);
-  return run_to_end(engine);
-}
-
-std::map<int, Ints> texts(const std::vector<StepPtr>& steps) {
-  std::map<int, Ints> all;
-  for (const StepPtr& step : steps) {
-    for (const trace::Sampled& sampled : step->sampled) {
-      if (!sampled.discarded) all[sampled.seq_id].push_back(sampled.token_id);
-    }
-  }
-  return all;
-}
-
 /// max |a - b| over the best logits of equal tokens, step by step of each sequence's kept samples.
 float logit_difference(const std::vector<StepPtr>& a, const std::vector<StepPtr>& b) {
   const auto kept = [](const std::vector<StepPtr>& steps) {

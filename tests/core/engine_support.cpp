@@ -53,6 +53,25 @@ std::vector<StepPtr> run(const EngineConfig& config, const std::vector<Request>&
   return run_to_end(engine);
 }
 
+std::vector<StepPtr> run_model(const TinyModel& model, const EngineConfig& config,
+                               const std::vector<Request>& requests, const SimtOptions& options) {
+  const auto device = make_simt_device(options);
+  Transformer transformer(*device, model.dir());
+  Engine engine(*device, &transformer, config);
+  for (const Request& r : requests) engine.add_request(r);
+  return run_to_end(engine);
+}
+
+std::map<int, Ints> texts(const std::vector<StepPtr>& steps) {
+  std::map<int, Ints> all;
+  for (const StepPtr& step : steps) {
+    for (const trace::Sampled& sampled : step->sampled) {
+      if (!sampled.discarded) all[sampled.seq_id].push_back(sampled.token_id);
+    }
+  }
+  return all;
+}
+
 std::map<std::uint64_t, std::int32_t> hash_map(const trace::StepRecord& record) {
   return {record.hash_to_block.begin(), record.hash_to_block.end()};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/engine/engine.h"
+#include "engine_tiny_model.h"
 
 namespace attn::test {
 
@@ -41,6 +42,12 @@ Request request(Ints token_ids, int max_tokens, int at_step = 0);
 /// Runs requests through a bookkeeping-only engine until nothing is left; fails when that takes too long.
 std::vector<StepPtr> run(const EngineConfig& config, const std::vector<Request>& requests);
 std::vector<StepPtr> run_to_end(Engine& engine, int max_steps = 1000);
+
+/// Runs requests through a real engine on the emulator until nothing is left.
+std::vector<StepPtr> run_model(const TinyModel& model, const EngineConfig& config,
+                               const std::vector<Request>& requests, const SimtOptions& options = {});
+/// The tokens that each request was given, by id.
+std::map<int, Ints> texts(const std::vector<StepPtr>& steps);
 
 std::map<std::uint64_t, std::int32_t> hash_map(const trace::StepRecord& record);
 std::vector<trace::Event> events_of(const trace::StepRecord& record, trace::EventKind kind);

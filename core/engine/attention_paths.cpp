@@ -6,6 +6,7 @@
 
 #include "kernels/common/check.h"
 #include "kernels/common/plan.h"
+#include "kernels/common/tiles.h"
 
 namespace attn {
 
@@ -71,7 +72,12 @@ AttentionPaths::AttentionPaths(Device& device, const ModelConfig& model, const E
       v_repeated_(device, "v_repeated"),
       o_(device, "o"),
       lse_(device, "lse"),
-      workspace_(device, "attention workspace") {}
+      workspace_(device, "attention workspace") {
+  if (config.k_tile > max_k_tile(head_dim_)) {
+    throw InputError(fmt::format("engine.k_tile is {}; rows of head_dim {} leave room for at most {} keys",
+                                 config.k_tile, head_dim_, max_k_tile(head_dim_)));
+  }
+}
 
 void AttentionPaths::begin(const trace::StepRecord& step) {
   step_ = &step;
@@ -252,6 +258,7 @@ void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
                        .o = o_.get(kv_bytes(num_tokens_, num_heads_)),
                        .lse = lse_.get<float>(sizeof(float) * num_heads_ * num_tokens_),
                        .probe = {},
+                       .k_tile = config_.k_tile,
                        .total_k_hint = step_->cu_seqlens_k.back(),
                        .pairs_hint = visible_pairs(*step_)};
   params.workspace_bytes = plan_prefill(params).workspace_bytes;
@@ -288,6 +295,7 @@ void AttentionPaths::decode(const void* q, const Keys& keys, DecodeForm form, St
                       .o = o_.get(kv_bytes(batch_, num_heads_)),
                       .lse = lse_.get<float>(sizeof(float) * num_heads_ * batch_),
                       .probe = {},
+                      .k_tile = config_.k_tile,
                       .total_k_hint = step_->cu_seqlens_k.back()};
   const DecodePlan plan = plan_decode(params, device_.num_sms());
   params.num_splits = plan.num_splits;

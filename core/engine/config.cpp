@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kernels/common/check.h"
+#include "kernels/common/tiles.h"
 
 namespace attn {
 
@@ -36,6 +37,8 @@ void EngineConfig::validate() const {
           fmt::format("1 (naive) to {}", kDecodeLevels));
   require(num_splits >= 0 && num_splits <= kMaxSplits, "num_splits", num_splits,
           fmt::format("0 (the plan chooses) to {}", kMaxSplits));
+  require(k_tile >= 0 && k_tile <= max_k_tile(1), "k_tile", k_tile,
+          fmt::format("0 (the plan chooses) to {} keys", max_k_tile(1)));
   require(record_layers >= -1, "record_layers", record_layers,
           "-1 (all layers), 0 (none) or a number of layers");
   require(forget_store == -1 || forget_store >= 1, "forget_store", forget_store,

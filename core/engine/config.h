@@ -30,6 +30,7 @@ struct EngineConfig {
   int prefill_level = 2;
   int decode_level = 2;
   int num_splits = 0;  // decode split-KV; 0 = plan chooses
+  int k_tile = 0;      // keys per tile of the online softmax, from level 2 on; 0 = plan chooses
   MaskAlignment mask_alignment = MaskAlignment::bottom_right;
   FreeListOrder free_list = FreeListOrder::ordered;
   std::uint64_t free_list_seed = 0;

@@ -24,6 +24,7 @@ void visit_fields(Visit&& visit, Config& config) {
   visit("prefill_level", config.prefill_level);
   visit("decode_level", config.decode_level);
   visit("num_splits", config.num_splits);
+  visit("k_tile", config.k_tile);
   visit("mask_alignment", config.mask_alignment);
   visit("free_list", config.free_list);
   visit("free_list_seed", config.free_list_seed);

@@ -180,6 +180,7 @@ class Launch {
                          .o = o_.as(),
                          .lse = lse_.as<float>(),
                          .probe = {},
+                         .k_tile = step_.config.k_tile,
                          .total_k_hint = step_.cu_seqlens_k.back(),
                          .pairs_hint = visible_pairs()};
     const PrefillPlan plan = plan_prefill(params);
@@ -224,6 +225,7 @@ class Launch {
                         .o = o_.as(),
                         .lse = lse_.as<float>(),
                         .probe = {},
+                        .k_tile = step_.config.k_tile,
                         .total_k_hint = step_.cu_seqlens_k.back()};
     const DecodePlan plan = plan_decode(params, device_.num_sms());
     k_tile_ = plan.k_tile;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/trace/input_check.h"
+#include "kernels/common/tiles.h"
 
 namespace attn::trace {
 namespace {
@@ -155,6 +156,9 @@ void check_layers(const StepRecord& r, const ModelShape& model) {
   const std::int64_t h = model.num_heads, hkv = model.num_kv_heads, d = model.head_dim;
   ATTN_INPUT(h > 0 && hkv > 0 && h % hkv == 0 && d > 0,
              "layers of a model with {} heads, {} KV heads, head_dim {}", h, hkv, d);
+  ATTN_INPUT(d > kMaxHeadDim || r.config.k_tile <= max_k_tile(static_cast<int>(d)),
+             "k_tile is {}, head_dim {} leaves room for {}", r.config.k_tile, d,
+             max_k_tile(static_cast<int>(d)));
   for (const LayerRecord& layer : r.layers) {
     const int l = layer.layer;
     ATTN_INPUT(l >= 0 && l < model.num_layers, "layer {} of a model with {} layers", l, model.num_layers);

@@ -38,7 +38,7 @@ TEST(Scenario, ReadsEveryField) {
     "version": 1, "name": "all", "model": "shakespeare-1m", "seed": 9,
     "engine": {"block_size": 4, "num_blocks": 12, "max_num_seqs": 3, "max_num_batched_tokens": 64,
                "max_model_len": 99, "prefix_caching": false, "decode_path": "gather_masked",
-               "prefill_path": "gather_flatten", "prefill_level": 1, "decode_level": 1, "num_splits": 2,
+               "prefill_path": "gather_flatten", "prefill_level": 1, "decode_level": 1, "num_splits": 2, "k_tile": 8,
                "mask_alignment": "top_left", "free_list": "scrambled", "free_list_seed": 5, "policy": "old",
                "warmup": true, "warmup_identity": true, "record_layers": 2},
     "requests": [
@@ -52,6 +52,7 @@ TEST(Scenario, ReadsEveryField) {
   EXPECT_EQ(s.engine.num_blocks, 12);
   EXPECT_EQ(s.engine.max_model_len, 99);
   EXPECT_FALSE(s.engine.prefix_caching);
+  EXPECT_EQ(s.engine.k_tile, 8);
   EXPECT_EQ(s.engine.decode_path, DecodePath::gather_masked);
   EXPECT_EQ(s.engine.prefill_path, PrefillPath::gather_flatten);
   EXPECT_EQ(s.engine.mask_alignment, MaskAlignment::top_left);

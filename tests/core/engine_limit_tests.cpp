@@ -151,6 +151,8 @@ TEST(EngineLimits, AConfigThatCannotWorkNamesTheField) {
       {message_of([](EngineConfig& c) { c.decode_level = 0; }), "engine.decode_level is 0"},
       {message_of([](EngineConfig& c) { c.num_splits = -1; }), "engine.num_splits is -1"},
       {message_of([](EngineConfig& c) { c.num_splits = 129; }), "engine.num_splits is 129"},
+      {message_of([](EngineConfig& c) { c.k_tile = -1; }), "engine.k_tile is -1"},
+      {message_of([](EngineConfig& c) { c.k_tile = 65; }), "engine.k_tile is 65"},
       {message_of([](EngineConfig& c) { c.record_layers = -2; }), "engine.record_layers is -2"},
   };
   for (const auto& [message, begin] : cases) EXPECT_EQ(message.rfind(begin, 0), 0U) << message;

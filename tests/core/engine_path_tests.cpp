@@ -180,6 +180,19 @@ TEST(EnginePaths, SplitsOfTheKeysDoNotChangeTheText) {
   }
 }
 
+TEST(EnginePaths, TileSizeDoesNotChangeTheText) {
+  const TinyModel model;
+  const auto reference = run_model(model, roomy(), busy());
+  for (const int k_tile : {1, 8}) {
+    EngineConfig config = roomy();
+    config.k_tile = k_tile;
+    const auto steps = run_model(model, config, busy());
+    EXPECT_EQ(texts(steps), texts(reference));
+    AttentionOracle oracle(config);
+    for (const StepPtr& step : steps) EXPECT_LT(oracle.worst(*step), 5e-6) << k_tile << " keys per tile";
+  }
+}
+
 TEST(EnginePaths, HalfTypesStayCloseToDoublePrecision) {
   for (const auto& [dtype, bound] : std::map<std::string, double>{{"float16", 2e-3}, {"bfloat16", 1.2e-2}}) {
     TinyShape shape;

@@ -182,6 +182,7 @@ StepRecord RandomSteps::next() {
                    .prefill_level = pick(1, 2),
                    .decode_level = pick(1, 2),
                    .num_splits = pick(0, 3),
+                   .k_tile = pick(0, 9),
                    .mask_alignment = static_cast<MaskAlignment>(pick(0, 2)),
                    .free_list = static_cast<FreeListOrder>(pick(0, 1)),
                    .free_list_seed = random_(),
@@ -224,6 +225,7 @@ void expect_same_config(const EngineConfig& a, const EngineConfig& b) {
   EXPECT_EQ(a.prefill_level, b.prefill_level);
   EXPECT_EQ(a.decode_level, b.decode_level);
   EXPECT_EQ(a.num_splits, b.num_splits);
+  EXPECT_EQ(a.k_tile, b.k_tile);
   EXPECT_EQ(a.mask_alignment, b.mask_alignment);
   EXPECT_EQ(a.free_list, b.free_list);
   EXPECT_EQ(a.free_list_seed, b.free_list_seed);

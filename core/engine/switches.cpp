@@ -111,6 +111,10 @@ void add_choices(Menu& menu) {
   menu.number("num_splits", {"0", "1", "2", "4"}, "Splits of the keys in decode",
               "Into how many parts the keys of one query are cut before their results are merged; 0 lets the "
               "plan choose.");
+  menu.number(
+      "k_tile", {"0", "4", "8", "16", "32"}, "Keys per tile",
+      "Of the online softmax, from level 2 on; the answer is the same but for rounding. 0 lets the plan "
+      "choose.");
   menu.flag("cuda_graphs", "Decode runs as captured graphs",
             "Decode steps are captured once per batch size and replayed; a smaller batch is padded with rows "
             "that store nothing.");

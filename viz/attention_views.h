@@ -30,14 +30,18 @@ struct ZoomRange {
 
 /// One matrix of weights on screen: keep one per place where one is drawn.
 struct MatrixView {
-  HeatMap heat;  // kept while nothing changes
   ZoomRange rows;
   ZoomRange cols;
+  HeatMap heat;                  // the rest is kept while nothing changes
+  WeightRanks ranks;             // for the rank scale
+  std::vector<float> ranked;     // heat.cells as ranks
+  std::uint64_t ranked_key = 0;  // HeatMap::key they were made of
 };
 
 /// One strip of decode weights on screen.
 struct DecodeView {
   ZoomRange keys;
+  WeightRanks ranks;  // for the rank scale
 };
 
 struct AttentionViews {

@@ -76,25 +76,27 @@ std::string describe_mask(const Frame& frame, const BatchRows& rows) {
 }
 
 std::string describe_weights(const Frame& frame, const Selection& selection, const BatchRows& rows) {
+  const WeightsInput in =
+      weights_input(frame, frame.attention, rows.seq, selection.head, mask_in_force(*frame.step));
+  if (const std::string note = weights_missing(frame, in); !note.empty()) return note + "\n";
   const trace::AttentionView& view = *frame.attention;
-  const int row =
-      rows.q0 + (selection.q_row >= 0 && selection.q_row < rows.q_len ? selection.q_row : rows.q_len - 1);
-  if (row >= view.num_q || selection.head < 0 || selection.head >= view.num_heads) return {};
+  const bool selected = selection.q_row >= in.row_from && selection.q_row < in.row_to;
+  const int q = selected ? selection.q_row : in.row_to - 1;
+  const int row = rows.q0 + q;
   int best = -1;
-  for (int k = 0; k < std::min(rows.attended, view.max_k); ++k) {
-    const float weight = view.weight(selection.head, row, k);
-    if (!std::isnan(weight) && (best < 0 || weight > view.weight(selection.head, row, best))) best = k;
+  for (int k = 0; k < in.part().looked(q); ++k) {
+    if (best < 0 || view.weight(in.head, row, k) > view.weight(in.head, row, best)) best = k;
   }
-  const Mass mass = measure_mass(view, selection.head, row, rows.k_len, rows.attended);
+  const Mass mass = measure_mass(in, q);
   std::string out =
       fmt::format("Softmax weights of {}, layer {}, head {}, query {} ({}): ", seq_letter(rows.seq),
                   view.layer, selection.head, row - rows.q0, view.kernel);
   out += best < 0 ? "no visible key"
                   : fmt::format("largest {:.4f} at key {}", view.weight(selection.head, row, best), best);
   out += fmt::format(", mass on real keys {:.6f}", mass.real);
-  if (mass.pads > 0)
-    out += fmt::format(", stolen by {} zero pads {:.6f} (predicted P/(Z+P) {:.6f})", mass.pads, mass.stolen,
-                       mass.predicted);
+  if (mass.pads.pads > 0)
+    out += fmt::format(", stolen by {} zero pads {:.6f} (predicted P/(Z+P) {:.6f})", mass.pads.pads,
+                       mass.pads.measured, mass.pads.predicted);
   out += ".\n";
   if (!std::isnan(view.max_abs_diff_o))
     out +=

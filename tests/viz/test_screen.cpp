@@ -74,14 +74,15 @@ TEST(Screen, PaddedDecodeShowsMeasuredAndPredictedTheft) {
   EXPECT_EQ(value_of(screen, "weights/pads"), "9 zero pads after context_len 9");
   EXPECT_NE(value_of(screen, "weights/key/12").find("zero pad"), std::string::npos);
   EXPECT_EQ(value_of(screen, "weights/block/2"), "logical block 2 of C is physical block 4");
-  const Mass c = measure_mass(*s.attention, 0, 2, 9, 18);
-  EXPECT_GT(c.stolen, 0.01);
-  EXPECT_NEAR(c.stolen, c.predicted, 1e-6);
-  EXPECT_NEAR(c.real + c.stolen, 1.0, 1e-6);
-  EXPECT_NE(value_of(screen, "weights/mass/2").find(fmt::format("{:.6f}", c.stolen)), std::string::npos);
-  const Mass a = measure_mass(*s.attention, 0, 0, 18, 18);
-  EXPECT_EQ(a.pads, 0);
-  EXPECT_EQ(a.stolen, 0.0);
+  const Mass c = measure_mass(weights_input(s.frame, s.attention, 2, 0, MaskAlignment::none));
+  EXPECT_GT(c.pads.measured, 0.01);
+  EXPECT_NEAR(c.pads.measured, c.pads.predicted, 1e-6);
+  EXPECT_NEAR(c.real + c.pads.measured, 1.0, 1e-6);
+  EXPECT_NE(value_of(screen, "weights/mass/2").find(fmt::format("{:.6f}", c.pads.measured)),
+            std::string::npos);
+  const Mass a = measure_mass(weights_input(s.frame, s.attention, 0, 0, MaskAlignment::none));
+  EXPECT_EQ(a.pads.pads, 0);
+  EXPECT_EQ(a.pads.measured, 0.0);
 }
 
 TEST(Screen, MarksLieInsideTheirPanelAtEverySize) {

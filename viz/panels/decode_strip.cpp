@@ -3,23 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "viz/layout/bar_layout.h"
-#include "viz/palette.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/zoom.h"
 
 namespace attn::viz {
 namespace {
 
 struct Strip {
-  const BatchRows& rows;
+  const WeightsInput& in;
+  DecodeView& view;
   const trace::SeqState& seq;
-  BarLayout bars;
-  Rect plot;  // bars
+  Span keys;       // shown
+  BarLayout bars;  // of the keys shown, counted from keys.from
+  Rect plot;
   float axis_max = 1.0F;
   int block_size = 1;
+
+  int first_key(int bar) const { return keys.from + bars.first_key(bar); }
+  int end_key(int bar) const { return keys.from + bars.end_key(bar); }
 };
 
 /// 1, 2 or 5 times a power of ten, at least `value`: the axis changes rarely while stepping.
@@ -32,34 +38,37 @@ float axis_ceiling(float value) {
   return std::min(1.0F, power * 10.0F);
 }
 
-float largest(const trace::AttentionView& view, int head, int row, int from, int to) {
+/// Of keys [from, to): the largest weight; NaN: the kernel looked at none; +Inf: one is NaN or infinite.
+float largest(const WeightsInput& in, int from, int to) {
   float out = NAN;
-  for (int k = from; k < to; ++k) {
-    const float weight = view.weight(head, row, k);
-    if (!std::isnan(weight) && !(out >= weight)) out = weight;
+  const int looked = in.part().looked(0);
+  for (int k = from; k < std::min(to, looked); ++k) {
+    const float weight = in.view->weight(in.head, in.rows.q0, k);
+    if (!std::isfinite(weight)) return INFINITY;
+    if (!(out >= weight)) out = weight;
   }
   return out;
 }
 
 float height_of(const Ui& ui, const Strip& strip, float weight) {
-  const float t =
-      (ui.view.weight_scale == WeightScale::log10) ? weight_position(weight, true) : weight / strip.axis_max;
+  const WeightScale scale = ui.view.weight_scale;
+  const float t = scale == WeightScale::rank    ? strip.view.ranks.rank(weight)
+                  : scale == WeightScale::log10 ? weight_position(weight, true)
+                                                : weight / strip.axis_max;
   return std::round(std::clamp(t, 0.0F, 1.0F) * strip.plot.h);
 }
 
-void draw_axis(Ui& ui, const Strip& strip) {
+void draw_axis(Ui& ui, const Strip& strip, const Rect& left) {
+  const WeightScale scale = ui.view.weight_scale;
   for (int i = 0; i <= 2; ++i) {
     const float t = static_cast<float>(i) * 0.5F;
     const float y = strip.plot.bottom() - strip.plot.h * t;
     line(ui, strip.plot.x, y, strip.plot.right(), y, ui[i == 0 ? Color::stroke : Color::border]);
-    const std::string text = (ui.view.weight_scale == WeightScale::log10)
-                                 ? (i == 0   ? "1e-6"
-                                    : i == 1 ? "1e-3"
-                                             : "1")
-                                 : fmt::format("{:.3g}", strip.axis_max * t);
-    text_in(ui, FontRole::mono_small,
-            {ui.body.x, y - ui.px(7), strip.plot.x - ui.body.x - ui.px(5), ui.px(14)}, ui[Color::muted], text,
-            Align::right);
+    std::string text = fmt::format("{:.3g}", strip.axis_max * t);
+    if (scale == WeightScale::log10) text = i == 0 ? "1e-6" : i == 1 ? "1e-3" : "1";
+    if (scale == WeightScale::rank) text = fmt::format("{:.0f}%", 100.0F * t);
+    text_in(ui, FontRole::mono_small, {left.x, y - ui.px(7), left.w - ui.px(5), ui.px(14)}, ui[Color::muted],
+            text, Align::right);
   }
 }
 
@@ -71,11 +80,10 @@ void draw_pad_ground(Ui& ui, const Strip& strip) {
     const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
     const Rect ground{first.x, first.y, last.right() - first.x, first.h};
     cross_hatch(ui, ground, mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
-    const Mass mass = measure_mass(*ui.frame.attention, ui.selection.head, strip.rows.q0, strip.rows.k_len,
-                                   strip.rows.attended);
-    std::string text = fmt::format("{} pads take {:.2f} %", mass.pads, 100.0 * mass.stolen);
+    const Mass mass = measure_mass(strip.in);
+    std::string text = fmt::format("{} pads take {:.2f} %", mass.pads.pads, 100.0 * mass.pads.measured);
     if (text_width(ui, FontRole::strong, text) + ui.px(14) > ground.w)
-      text = fmt::format("{:.2f} %", 100.0 * mass.stolen);
+      text = fmt::format("{:.2f} %", 100.0 * mass.pads.measured);
     const float w = text_width(ui, FontRole::strong, text) + ui.px(14);
     if (w > ground.w || ground.h < ui.px(60)) continue;
     const Rect label{std::round(ground.x + (ground.w - w) * 0.5F), std::round(ground.y + ground.h * 0.4F), w,
@@ -85,75 +93,164 @@ void draw_pad_ground(Ui& ui, const Strip& strip) {
   }
 }
 
+/// All keys of a block light up when it is hovered in the pool, and when it is the selected one.
+void draw_block_ground(Ui& ui, const Strip& strip) {
+  for (const BarGroup& group : strip.bars.groups) {
+    const bool hovered = group.block >= 0 && group.block == ui.view.hover.block;
+    const bool selected = group.block >= 0 && group.block == ui.selection.block;
+    if (!hovered && !selected) continue;
+    const Rect first = strip.bars.column(group.first_bar, strip.plot);
+    const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
+    fill(ui, {first.x - 1.0F, first.y, last.right() - first.x + 2.0F, first.h},
+         ui[hovered ? Color::accent : Color::selection], hovered ? 0.22F : 0.12F);
+  }
+}
+
 std::string key_text(const Ui& ui, const Strip& strip, int k, float weight) {
-  if (k >= strip.rows.k_len) return fmt::format("key {}: zero pad, weight {:.6f}", k, weight);
+  if (k >= strip.in.rows.k_len) return fmt::format("key {}: zero pad, weight {:.6f}", k, weight);
   const std::string token = static_cast<std::size_t>(k) < strip.seq.token_ids.size()
                                 ? token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)])
                                 : "?";
-  if (std::isnan(weight)) return fmt::format("key {} ({}): masked, the kernel does not look", k, token);
+  if (k >= strip.in.part().looked(0))
+    return fmt::format("key {} ({}): masked, the kernel does not look", k, token);
+  if (!std::isfinite(weight)) return fmt::format("key {} ({}): weight is {}", k, token, weight);
   return fmt::format("key {} ({}): weight {:.6f}", k, token, weight);
 }
 
+std::string bar_text(const Ui& ui, const Strip& strip, int index) {
+  const int k = strip.first_key(index);
+  const int end = strip.end_key(index);
+  if (end - k == 1) return key_text(ui, strip, k, strip.in.view->weight(strip.in.head, strip.in.rows.q0, k));
+  const float weight = largest(strip.in, k, end);
+  if (std::isinf(weight)) return fmt::format("keys {} to {}: a weight is NaN or infinite", k, end - 1);
+  if (std::isnan(weight)) return fmt::format("keys {} to {}: masked, the kernel does not look", k, end - 1);
+  return fmt::format("keys {} to {}: largest weight {:.6f}", k, end - 1, weight);
+}
+
+void draw_number(Ui& ui, const Strip& strip, const Rect& bar, float weight) {
+  const std::string number =
+      bar.w >= ui.px(26) ? fmt::format("{:.3f}", weight) : fmt::format("{:.2f}", weight);
+  const float y = std::max(strip.plot.y - ui.px(15), bar.y - ui.px(15));
+  text_in(ui, FontRole::mono_small, {bar.x - ui.px(3), y, bar.w + ui.px(6), ui.px(14)}, ui[Color::text],
+          number.starts_with("0") ? std::string_view(number).substr(1) : number, Align::center);
+}
+
 void draw_bar(Ui& ui, const Strip& strip, int index) {
-  const trace::AttentionView& view = *ui.frame.attention;
-  const int head = ui.selection.head;
-  const int k = strip.bars.first_key(index);
-  const int end = strip.bars.end_key(index);
+  const int k = strip.first_key(index);
+  const int end = strip.end_key(index);
   const Rect column = strip.bars.column(index, strip.plot);
-  const float weight = largest(view, head, strip.rows.q0, k, end);
-  const bool pad = k >= strip.rows.k_len;
+  const float weight = largest(strip.in, k, end);
+  const bool pad = k >= strip.in.rows.k_len;
   if (std::isnan(weight)) {
     hatch(ui, column, ui[Color::masked], ui.px(6));
+  } else if (std::isinf(weight)) {
+    fill(ui, column, ui[Color::error]);
+    if (column.w >= ui.px(22))
+      text_in(ui, FontRole::mono_small, {column.x, column.bottom() - ui.px(18), column.w, ui.px(14)},
+              ink_on(ui[Color::error]), "bad", Align::center);
   } else {
     const float h = std::max(1.0F, height_of(ui, strip, weight));
     const Rect bar{column.x, column.bottom() - h, column.w, h};
-    fill(ui, bar, pad ? ui[Color::pad] : h <= 1.0F ? ui[Color::stroke] : hue_of(ui, strip.rows.seq));
-    if (!pad && column.w >= ui.px(18)) {
-      const std::string number =
-          column.w >= ui.px(26) ? fmt::format("{:.3f}", weight) : fmt::format("{:.2f}", weight);
-      const float y = std::max(strip.plot.y - ui.px(14), bar.y - ui.px(15));
-      text_in(ui, FontRole::mono_small, {column.x - ui.px(3), y, column.w + ui.px(6), ui.px(14)},
-              ui[Color::text], number.starts_with("0") ? std::string_view(number).substr(1) : number,
-              Align::center);
-    }
+    fill(ui, bar, pad ? ui[Color::pad] : h <= 1.0F ? ui[Color::stroke] : hue_of(ui, strip.in.rows.seq));
+    if (!pad && column.w >= ui.px(18)) draw_number(ui, strip, bar, weight);
   }
   const bool hovered_elsewhere =
-      ui.view.hover.seq == strip.rows.seq && ui.view.hover.k_col >= k && ui.view.hover.k_col < end;
+      ui.view.hover.seq == strip.in.rows.seq && ui.view.hover.k_col >= k && ui.view.hover.k_col < end;
   const bool selected = ui.selection.k_col >= k && ui.selection.k_col < end;
   if (selected || hovered_elsewhere)
     outline(ui, {column.x - 1.0F, column.y, column.w + 2.0F, column.h},
             ui[selected ? Color::selection : Color::accent], ui.px(1));
+}
 
-  std::string value = key_text(ui, strip, k, weight);
-  if (end - k > 1) value = fmt::format("keys {} to {}: largest weight {:.6f}", k, end - 1, weight);
-  const Hit hit = mark(ui, fmt::format("weights/key/{}", k), column, std::move(value),
-                       weight_source(view, head, strip.rows.q0, k));
-  if (hit.hovered) ui.view.next_hover = {strip.rows.seq, 0, k, block_of(strip.seq, k, strip.block_size)};
-  if (hit.clicked) {
-    select(ui, [&](Selection& s) {
-      s.seq = strip.rows.seq;
-      s.q_row = 0;
-      s.k_col = k;
-      s.block = k < strip.rows.k_len ? block_of(strip.seq, k, strip.block_size) : -1;
-    });
+/// "weights/key/12": the bar that holds key 12, made on demand.
+void add_key_family(Ui& ui, const Strip& strip) {
+  std::vector<Mark> bars;
+  if (strip.bars.num_bars() <= kMaxHeatCells) {  // few: their texts are cheap, and complete
+    for (int i = 0; i < strip.bars.num_bars(); ++i)
+      ui.marks.add(fmt::format("{}/key/{}", strip.in.prefix, strip.first_key(i)),
+                   visible_part(ui, strip.bars.column(i, strip.plot)), bar_text(ui, strip, i),
+                   weight_source(*strip.in.view, strip.in.head, strip.in.rows.q0, strip.first_key(i)));
+    return;
   }
+  ui.marks.add_family(strip.in.prefix + "/key/",
+                      [in = strip.in, bars_at = strip.bars, from = strip.keys.from,
+                       plot = strip.plot](std::string_view rest) -> std::optional<Mark> {
+                        int key = -1;
+                        if (std::from_chars(rest.data(), rest.data() + rest.size(), key).ec != std::errc{})
+                          return std::nullopt;
+                        for (int i = 0; i < bars_at.num_bars(); ++i) {
+                          const int first = from + bars_at.first_key(i);
+                          const int end = from + bars_at.end_key(i);
+                          if (key < first || key >= end) continue;
+                          return Mark{fmt::format("{}/key/{}", in.prefix, key), bars_at.column(i, plot),
+                                      fmt::format("keys {} to {}: largest weight {:.6f}", first, end - 1,
+                                                  largest(in, first, end)),
+                                      weight_source(*in.view, in.head, in.rows.q0, key)};
+                        }
+                        return std::nullopt;
+                      });
+}
+
+void touch_bars(Ui& ui, const Strip& strip, bool dragged) {
+  if (dragged || !touch(ui, strip.plot).hovered) return;
+  const float mouse_x = ImGui::GetIO().MousePos.x;
+  for (int i = 0; i < strip.bars.num_bars(); ++i) {
+    const Rect column = strip.bars.column(i, strip.plot);
+    if (mouse_x < column.x || mouse_x >= column.right() + 1.0F) continue;
+    const int k = strip.first_key(i);
+    const int block = k < strip.in.rows.k_len ? block_of(strip.seq, k, strip.block_size) : -1;
+    std::string text = bar_text(ui, strip, i);
+    if (block >= 0) text += fmt::format(", in block {}", block);
+    tooltip(ui, text, weight_source(*strip.in.view, strip.in.head, strip.in.rows.q0, k));
+    ui.view.next_hover.seq = strip.in.rows.seq;
+    ui.view.next_hover.q_row = 0;
+    ui.view.next_hover.k_col = k;
+    ui.view.next_hover.block = block;
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+      select(ui, [&](Selection& s) {
+        s.seq = strip.in.rows.seq;
+        s.q_row = 0;
+        s.k_col = k;
+        s.block = block;
+      });
+    }
+    return;
+  }
+}
+
+/// Cut to `room` with an ellipsis, whole characters only.
+std::string shortened(const Ui& ui, std::string label, float room) {
+  if (text_width(ui, FontRole::mono_small, label) <= room) return label;
+  while (!label.empty() && text_width(ui, FontRole::mono_small, label + "\xE2\x80\xA6") > room) {
+    while (label.size() > 1 && (static_cast<unsigned char>(label.back()) & 0xC0U) == 0x80U) label.pop_back();
+    label.pop_back();
+  }
+  return label + "\xE2\x80\xA6";
 }
 
 /// The token's text, reading upwards towards its bar.
 void draw_token(Ui& ui, const Strip& strip, int index, float y, float h) {
-  const int k = strip.bars.first_key(index);
+  const int k = strip.first_key(index);
   const Rect column = strip.bars.column(index, strip.plot);
-  const bool known = k < strip.rows.k_len && static_cast<std::size_t>(k) < strip.seq.token_ids.size();
+  const bool known = k < strip.in.rows.k_len && static_cast<std::size_t>(k) < strip.seq.token_ids.size();
   if (strip.bars.keys_per_bar > 1 || !known || column.w < ui.px(12)) return;
-  std::string label = token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)]);
-  const auto width = [&] { return text_width(ui, FontRole::mono_small, label); };
-  while (width() > h - ui.px(2) && !label.empty()) {  // drop whole characters
-    while (label.size() > 1 && (static_cast<unsigned char>(label.back()) & 0xC0U) == 0x80U) label.pop_back();
-    label.pop_back();
-  }
+  const std::string label =
+      shortened(ui, token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)]), h - ui.px(2));
   const float line_h = font_size(FontRole::mono_small, ui.scale);
-  text_up(ui, FontRole::mono_small, column.x + (column.w - line_h) * 0.5F, y + width(), ui[Color::text],
-          label);
+  text_up(ui, FontRole::mono_small, column.x + (column.w - line_h) * 0.5F,
+          y + text_width(ui, FontRole::mono_small, label), ui[Color::text], label);
+}
+
+/// Height that the longest token label needs, up to a limit.
+float tokens_height(const Ui& ui, const Strip& strip, float most) {
+  float longest = 0.0F;
+  for (int k = strip.keys.from; k < std::min(strip.keys.to, strip.in.rows.k_len); ++k) {
+    if (static_cast<std::size_t>(k) < strip.seq.token_ids.size())
+      longest = std::max(longest,
+                         text_width(ui, FontRole::mono_small,
+                                    token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)])));
+  }
+  return std::min(most, longest + ui.px(6));
 }
 
 /// Bracket and id under the keys of one physical block (or under the pads).
@@ -162,64 +259,95 @@ void draw_group(Ui& ui, const Strip& strip, const BarGroup& group, float y) {
   const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
   const Rect box{first.x, y, last.right() - first.x, ui.px(18)};
   const bool pad = group.block < 0;
-  const Rgb color = pad ? ui[Color::pad] : ui[Color::stroke];
-  line(ui, box.x, y, box.right(), y, color, ui.px(2));
+  const std::string& prefix = strip.in.prefix;
+  line(ui, box.x, y, box.right(), y, pad ? ui[Color::pad] : ui[Color::stroke], ui.px(2));
   const std::string id = pad ? "PAD" : fmt::format("block {}", group.block);
   const bool roomy = text_width(ui, FontRole::small, id) <= box.w;
-  text_in(ui, FontRole::small, box, pad ? ui[Color::pad] : ui[Color::text],
-          roomy || pad ? id : std::to_string(group.block), Align::center);
+  const std::string shown = roomy ? id : pad ? "" : std::to_string(group.block);
+  if (text_width(ui, FontRole::small, shown) <= box.w)
+    text_in(ui, FontRole::small, box, pad ? ui[Color::pad] : ui[Color::text], shown, Align::center);
   const bool lit = !pad && (group.block == ui.selection.block || group.block == ui.view.hover.block);
   if (lit)
     outline(ui, box, ui[group.block == ui.selection.block ? Color::selection : Color::accent], ui.px(1));
   if (pad) {
-    mark(ui, "weights/pads", box,
-         fmt::format("{} zero pads after context_len {}", strip.rows.pads(), strip.rows.k_len),
-         "gather_kv pads with zeros up to max context_len");
+    const Hit hit =
+        mark(ui, prefix + "/pads", box,
+             fmt::format("{} zero pads after context_len {}", strip.in.rows.pads(), strip.in.rows.k_len),
+             "gather_kv pads with zeros up to max context_len");
+    if (hit.hovered) ui.view.next_hover.name = "context_lens";
     return;
   }
-  const int logical = strip.bars.first_key(group.first_bar) / strip.block_size;
-  const Hit hit = mark(ui, fmt::format("weights/block/{}", logical), box,
+  const int logical = strip.first_key(group.first_bar) / strip.block_size;
+  const Hit hit = mark(ui, fmt::format("{}/block/{}", prefix, logical), box,
                        fmt::format("logical block {} of {} is physical block {}", logical,
-                                   seq_letter(strip.rows.seq), group.block),
-                       fmt::format("block_tables[{}][{}] I32", strip.rows.batch, logical));
-  if (hit.hovered) ui.view.next_hover.block = group.block;
-  if (hit.clicked) {
-    select(ui, [&](Selection& s) { s.block = group.block; });
+                                   seq_letter(strip.in.rows.seq), group.block),
+                       fmt::format("block_tables[{}][{}] I32", strip.in.rows.batch, logical));
+  if (hit.hovered) {
+    ui.view.next_hover.block = group.block;
+    ui.view.next_hover.name = "block_tables";
   }
+  if (hit.clicked) select(ui, [&](Selection& s) { s.block = group.block; });
 }
 
 std::vector<int> blocks_of_keys(const Strip& strip) {
-  std::vector<int> blocks(static_cast<std::size_t>(strip.rows.attended), -1);
-  for (int k = 0; k < strip.rows.k_len; ++k)
-    blocks[static_cast<std::size_t>(k)] = block_of(strip.seq, k, strip.block_size);
+  std::vector<int> blocks(static_cast<std::size_t>(strip.keys.size()), -1);
+  for (int k = strip.keys.from; k < std::min(strip.keys.to, strip.in.rows.k_len); ++k)
+    blocks[static_cast<std::size_t>(k - strip.keys.from)] = block_of(strip.seq, k, strip.block_size);
   return blocks;
+}
+
+/// One line above the bars: what is shown, the scale, zoom.
+void draw_top(Ui& ui, const Strip& strip, const Rect& line_box) {
+  Rect rest = line_box;
+  const bool large = strip.bars.keys_per_bar > 1 || !strip.view.keys.whole();
+  const ZoomAxes axes{&strip.view.keys, nullptr, std::min(1.0, 8.0 / std::max(1, strip.in.rows.attended)),
+                      1.0};
+  if (large) rest.w -= zoom_buttons(ui, strip.in.prefix, rest, axes);
+  const WeightScale scale = ui.view.weight_scale;
+  const char* label = scale == WeightScale::log10 ? "log10" : scale == WeightScale::rank ? "rank" : "linear";
+  const float w = ui.px(58);
+  if (rest.w > w + ui.px(80)) {
+    if (button(ui, strip.in.prefix + "/scale", {rest.right() - w, rest.y, w, std::min(rest.h, ui.px(24))},
+               label, "height of the bars: linear, log10 (floor 1e-6), rank (L)"))
+      ui.view.weight_scale = next_scale(scale);
+    rest.w -= w + ui.px(8);
+  }
+  std::string text = fmt::format("{} keys", strip.in.rows.k_len);
+  if (strip.in.rows.pads() > 0) text += fmt::format(" + {} pads", strip.in.rows.pads());
+  if (large) {
+    text = fmt::format("keys {} to {} of {}", strip.keys.from, strip.keys.to - 1, strip.in.rows.attended);
+    if (strip.bars.keys_per_bar > 1)
+      text += fmt::format("  \xC2\xB7  a bar is the largest of {} weights", strip.bars.keys_per_bar);
+  }
+  text_in(ui, FontRole::small, {rest.x, rest.y, rest.w, ui.px(24)}, ui[Color::muted], text, Align::left);
 }
 
 }  // namespace
 
-void draw_decode_strip(Ui& ui, const BatchRows& batch) {
-  BatchRows rows = batch;
-  rows.attended = std::min(rows.attended, ui.frame.attention->max_k);
-  rows.k_len = std::min(rows.k_len, rows.attended);
-  const float mass_h = mass_bars_height(ui);
-  const float blocks_h = ui.px(20);
+void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect) {
+  const trace::SeqState* seq = find_seq(ui.frame.step->seqs, input.rows.seq);
   const float axis_w = ui.px(40);
-  Strip strip{rows, *find_seq(ui.frame.step->seqs, rows.seq),     {}, {},
-              1.0F, std::max(1, ui.frame.step->config.block_size)};
-  const float plot_x = ui.body.x + axis_w;
-  const float plot_w = ui.body.w - axis_w - ui.px(2);
+  const float top_h = ui.px(24);
+  const float blocks_h = ui.px(20);
+  if (seq == nullptr || rect.h < top_h + blocks_h + ui.px(40) || rect.w < axis_w + ui.px(60)) return;
+  Strip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
+              {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
+  if (ui.view.weight_scale == WeightScale::rank && !view.ranks.built_from(input.view, input.part()))
+    view.ranks.build(input.view, input.part());
+  const float plot_x = rect.x + axis_w;
+  const float plot_w = rect.w - axis_w - ui.px(2);
   strip.bars =
-      layout_bars(blocks_of_keys(strip), plot_x + ui.px(2), plot_w - ui.px(4), ui.px(4), ui.px(46), ui.px(3));
-  const bool tokens = strip.bars.bar_w >= ui.px(12) && ui.body.h - mass_h > ui.px(190);
-  const float tokens_h = tokens ? ui.px(56) : 0.0F;
-  strip.plot = {plot_x, ui.body.y + ui.px(16), plot_w, ui.body.h - mass_h - blocks_h - tokens_h - ui.px(28)};
-  if (strip.plot.h < ui.px(24) || rows.attended <= 0) {
-    draw_mass_bars(ui, {ui.body.x, ui.body.bottom() - mass_h, ui.body.w, mass_h});
-    return;
-  }
-  const float peak = largest(*ui.frame.attention, ui.selection.head, rows.q0, 0, rows.attended);
-  strip.axis_max = axis_ceiling(peak);
-  draw_axis(ui, strip);
+      layout_bars(blocks_of_keys(strip), plot_x + ui.px(2), plot_w - ui.px(4), ui.px(4), ui.px(64), ui.px(3));
+  const bool tokens = strip.bars.keys_per_bar == 1 && strip.bars.bar_w >= ui.px(12) && rect.h > ui.px(170);
+  const float tokens_h = tokens ? tokens_height(ui, strip, std::min(ui.px(92), rect.h * 0.25F)) : 0.0F;
+  const float head_room = ui.px(18);  // numbers above full bars
+  strip.plot = {plot_x, rect.y + top_h + head_room, plot_w,
+                rect.h - top_h - head_room - blocks_h - tokens_h - ui.px(6)};
+  const float peak = largest(input, 0, input.rows.attended);
+  strip.axis_max = std::isfinite(peak) ? axis_ceiling(peak) : 1.0F;
+  draw_top(ui, strip, {rect.x, rect.y, rect.w, top_h});
+  draw_axis(ui, strip, {rect.x, rect.y, axis_w, rect.h});
+  draw_block_ground(ui, strip);
   draw_pad_ground(ui, strip);
   const float tokens_y = strip.plot.bottom() + ui.px(3);
   for (int i = 0; i < strip.bars.num_bars(); ++i) {
@@ -228,12 +356,9 @@ void draw_decode_strip(Ui& ui, const BatchRows& batch) {
   }
   for (const BarGroup& group : strip.bars.groups)
     draw_group(ui, strip, group, tokens_y + tokens_h + ui.px(1));
-  if (strip.bars.keys_per_bar > 1) {
-    text_in(ui, FontRole::small, {strip.plot.x, ui.body.y - ui.px(4), strip.plot.w, ui.px(16)},
-            ui[Color::muted], fmt::format("a bar is the largest of {} weights", strip.bars.keys_per_bar),
-            Align::right);
-  }
-  draw_mass_bars(ui, {ui.body.x, ui.body.bottom() - mass_h, ui.body.w, mass_h});
+  add_key_family(ui, strip);
+  const ZoomAxes axes{&view.keys, nullptr, std::min(1.0, 8.0 / std::max(1, input.rows.attended)), 1.0};
+  touch_bars(ui, strip, zoom_by_mouse(ui, strip.plot, axes));
 }
 
 }  // namespace attn::viz

@@ -1,12 +1,14 @@
-// Decode weights: one bar per key, grouped by the physical block it lies in, pads cross-hatched; under it,
-// for every sequence of the batch, one bar of 100 % split into real and stolen mass.
+// Decode weights: one bar per key, grouped by the physical block it lies in, tokens below, pads
+// cross-hatched; more keys than room as the largest weight of neighbours, with zoom.
 #pragma once
 
-#include "viz/lookup.h"
-#include "viz/widgets/ui.h"
+#include "viz/attention_views.h"
+#include "viz/panels/weights.h"
 
 namespace attn::viz {
 
-void draw_decode_strip(Ui& ui, const BatchRows& rows);
+/// The strip of the input's sequence inside `rect`, without the mass bars. Needs about 160 x 80 px at
+/// scale 1.
+void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect);
 
 }  // namespace attn::viz

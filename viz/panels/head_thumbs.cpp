@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/layout/grid_layout.h"
-#include "viz/palette.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -15,69 +13,84 @@ namespace {
 constexpr int kThumbCells = 16;                   // per side
 constexpr std::int64_t kMostWeights = 4'000'000;  // read once per step and layer; beyond that no miniatures
 
-const std::vector<HeatMap>& maps_of(Ui& ui, const BatchRows& rows, int cols) {
-  std::vector<HeatMap>& maps = ui.view.attention.head_maps;
-  const int heads = ui.frame.attention->num_heads;
-  const bool fresh = static_cast<int>(maps.size()) == heads &&
-                     maps.front().matches(ui.frame.attention, 0, rows.q0, rows.q_len, cols);
-  if (fresh) return maps;
-  maps.clear();
-  for (int h = 0; h < heads; ++h)
-    maps.push_back(make_heat_map(ui.frame.attention, h, rows.q0, rows.q_len, cols, kThumbCells));
-  return maps;
-}
-
-void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& map) {
-  for (int r = 0; r < map.cell_rows; ++r) {
-    for (int c = 0; c < map.cell_cols; ++c) {
-      const float weight = map.cell(r, c);
-      if (!std::isnan(weight))
-        fill(ui, grid.cell(r, c),
-             cividis(weight_position(weight, (ui.view.weight_scale == WeightScale::log10))));
-    }
-  }
-}
+float label_height(const Ui& ui) { return ui.px(15); }
 
 }  // namespace
 
-void draw_head_thumbs(Ui& ui, const Rect& area, const BatchRows& rows) {
-  const trace::AttentionView& view = *ui.frame.attention;
-  const int cols = std::min(rows.attended, view.max_k);
-  const std::int64_t weights = static_cast<std::int64_t>(view.num_heads) * rows.q_len * cols;
-  const float title_h = ui.px(20);
-  const float label_h = ui.px(15);
-  const float gap = ui.px(10);
-  if (view.num_heads < 2 || weights > kMostWeights || area.h < title_h + label_h + ui.px(30)) return;
-  // The largest cells with which all heads fit, in as few lines as that allows.
-  const auto per_line = [&](float s) { return std::max(1, static_cast<int>((area.w + gap) / (s + gap))); };
-  const auto lines = [&](float s) { return (view.num_heads + per_line(s) - 1) / per_line(s); };
-  const auto grid_of = [&](float s) { return layout_grid({0, 0, s, s}, rows.q_len, cols, s, kThumbCells); };
-  float side = ui.px(30);
-  for (float s = side; s <= ui.px(150); s += ui.px(2)) {
-    const float pitch = grid_of(s).area().h + label_h + gap;
-    const bool better = grid_of(s).cell_w > grid_of(side).cell_w || lines(s) < lines(side);
-    if (better && static_cast<float>(lines(s)) * pitch <= area.h - title_h) side = s;
+const HeatMap* head_map(Ui& ui, const WeightsInput& in, int head) {
+  const std::int64_t weights =
+      static_cast<std::int64_t>(in.view->num_heads) * (in.row_to - in.row_from) * in.rows.attended;
+  if (weights > kMostWeights || head < 0 || head >= in.view->num_heads) return nullptr;
+  std::vector<HeatMap>& maps = ui.view.attention.head_maps;
+  WeightsInput first = in;
+  first.head = 0;
+  const bool fresh = static_cast<int>(maps.size()) == in.view->num_heads &&
+                     maps.front().matches(in.view, first.part(), kThumbCells, kThumbCells);
+  if (!fresh) {
+    maps.clear();
+    for (first.head = 0; first.head < in.view->num_heads; ++first.head)
+      maps.push_back(make_heat_map(in.view, first.part(), kThumbCells, kThumbCells));
   }
-  const float pitch_y = grid_of(side).area().h + label_h + gap;
-  text_in(ui, FontRole::small, {area.x, area.y, area.w, ui.px(16)}, ui[Color::muted],
-          fmt::format("all {} heads of layer {}", view.num_heads, view.layer), Align::left);
-  const int columns = per_line(side);
-  const std::vector<HeatMap>& maps = maps_of(ui, rows, cols);
-  for (int h = 0; h < view.num_heads; ++h) {
-    const float x = area.x + static_cast<float>(h % columns) * (side + gap);
-    const float y = area.y + title_h + static_cast<float>(h / columns) * pitch_y;
-    if (y + pitch_y - gap > area.bottom()) return;
-    const GridLayout grid = layout_grid({x, y + label_h, side, side}, rows.q_len, cols, side, kThumbCells);
-    const bool current = h == ui.selection.head;
-    text_in(ui, FontRole::mono_small, {x, y, side, label_h}, ui[current ? Color::text : Color::muted],
-            fmt::format("head {}", h), Align::left);
-    draw_cells(ui, grid, maps[static_cast<std::size_t>(h)]);
-    outline(ui, grid.area(), ui[current ? Color::selection : Color::border], current ? ui.px(2) : 1.0F);
-    const Hit hit = mark(
-        ui, fmt::format("weights/head/{}", h),
-        {x, y, std::max(ui.px(44), grid.area().w), label_h + grid.area().h},
-        fmt::format("head {}: largest weight {:.4f}", h, maps[static_cast<std::size_t>(h)].max),
-        fmt::format("weights[{}, {}..{}, :] F32, {}", h, rows.q0, rows.q0 + rows.q_len - 1, view.kernel));
+  return &maps[static_cast<std::size_t>(head)];
+}
+
+Rect draw_head_map(const Ui& ui, const HeatMap& map, const Rect& box) {
+  if (map.cell_rows == 0) return {box.x, box.y, 0.0F, 0.0F};
+  const float w = std::floor(box.w / static_cast<float>(map.cell_cols));
+  const float h = std::floor(box.h / static_cast<float>(map.cell_rows));
+  GridLayout grid;
+  grid.x = box.x;
+  grid.y = box.y;
+  grid.cells_y = map.cell_rows;
+  grid.cells_x = map.cell_cols;
+  grid.cell_w = w >= 1.0F ? w : box.w / static_cast<float>(map.cell_cols);
+  grid.cell_h = std::min(h >= 1.0F ? h : box.h / static_cast<float>(map.cell_rows), 2.0F * grid.cell_w);
+  const bool log = ui.view.weight_scale == WeightScale::log10;
+  for (int r = 0; r < map.cell_rows; ++r) {
+    for (int c = 0; c < map.cell_cols; ++c) {
+      const float weight = map.cell(r, c);
+      if (std::isnan(weight)) continue;
+      fill(ui, grid.cell(r, c),
+           std::isinf(weight) ? ui[Color::error]
+                              : palette_color(palette_of(ui), weight_position(weight, log)));
+    }
+  }
+  return grid.area();
+}
+
+float head_thumbs_height(const Ui& ui, const WeightsInput& in, const Rect& body) {
+  const int heads = in.view->num_heads;
+  const float each = body.w / static_cast<float>(std::max(1, heads));
+  if (heads < 2 || each < ui.px(26) || body.h < ui.px(250)) return 0.0F;
+  return label_height(ui) + std::clamp(body.h * 0.11F, ui.px(26), ui.px(64));
+}
+
+void draw_head_thumbs(Ui& ui, const WeightsInput& in, const Rect& area) {
+  const int heads = in.view->num_heads;
+  const float gap = ui.px(8);
+  const float w = std::min((area.w + gap) / static_cast<float>(heads) - gap, ui.px(110));
+  for (int h = 0; h < heads; ++h) {
+    const HeatMap* map = head_map(ui, in, h);
+    if (map == nullptr) return;
+    const float x = std::round(area.x + static_cast<float>(h) * (w + gap));
+    const bool current = h == in.head;
+    const std::string label = w >= ui.px(50) ? fmt::format("head {}", h) : fmt::format("{}", h);
+    text_in(ui, FontRole::mono_small, {x, area.y, w, label_height(ui)},
+            ui[current ? Color::text : Color::muted], label, Align::left);
+    const Rect box{x + 1.0F, area.y + label_height(ui) + 1.0F, w - 2.0F, area.h - label_height(ui) - 2.0F};
+    const Rect used = draw_head_map(ui, *map, box);
+    const bool lit = ui.view.hover.head == h;
+    outline(ui, {used.x - 1.0F, used.y - 1.0F, used.w + 2.0F, used.h + 2.0F},
+            ui[current ? Color::selection
+               : lit   ? Color::accent
+                       : Color::border],
+            current || lit ? ui.px(2) : 1.0F);
+    const Hit hit = mark(ui, fmt::format("{}/head/{}", in.prefix, h), {x, area.y, w, area.h},
+                         map->bad > 0 ? fmt::format("head {}: {} weights are NaN or infinite", h, map->bad)
+                                      : fmt::format("head {}: largest weight {:.4f}", h, map->max),
+                         fmt::format("weights[{}, {}..{}, :] F32, {}", h, in.rows.q0 + in.row_from,
+                                     in.rows.q0 + in.row_to - 1, in.view->kernel));
+    if (hit.hovered) ui.view.next_hover.head = h;
     if (hit.clicked) select(ui, [&](Selection& s) { s.head = h; });
   }
 }

@@ -108,9 +108,11 @@ void draw_cells(Ui& ui, const std::vector<MaskRow>& rows, const GridLayout& grid
     }
     return -1;
   };
-  highlight_cell(ui, grid, lit_row(ui.view.hover.seq, ui.view.hover.q_row), ui.view.hover.k_col, false);
-  highlight_cell(ui, grid, lit_row(focus_seq(ui.frame, ui.selection), ui.selection.q_row), ui.selection.k_col,
-                 true);
+  const auto matrix_row = [&](int index) { return index < 0 ? -1 : index * grid.row_step; };
+  highlight_cell(ui, grid, matrix_row(lit_row(ui.view.hover.seq, ui.view.hover.q_row)), ui.view.hover.k_col,
+                 false);
+  highlight_cell(ui, grid, matrix_row(lit_row(focus_seq(ui.frame, ui.selection), ui.selection.q_row)),
+                 ui.selection.k_col, true);
 }
 
 void draw_legend(const Ui& ui, const Rect& line_box, bool prefill) {

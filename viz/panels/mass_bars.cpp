@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/lookup.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
 namespace {
 
+constexpr float kRow = 24.0F;
+constexpr float kHeading = 22.0F;
+
 /// Few rows where the panel is low: the bars above need the room more.
-int max_rows(const Ui& ui) { return ui.body.h < ui.px(260) ? 1 : ui.body.h < ui.px(330) ? 2 : 4; }
+int max_rows(const Ui& ui, float panel_height) {
+  return panel_height < ui.px(260) ? 1 : panel_height < ui.px(330) ? 2 : 4;
+}
 
 /// Where the two numbers of a row stand; the heading uses the same columns.
 struct MassColumns {
@@ -24,89 +28,96 @@ MassColumns columns_of(const Ui& ui, const Rect& row) {
   return {{row.right() - 2.0F * w - ui.px(10), row.y, w, row.h}, {row.right() - w, row.y, w, row.h}};
 }
 
-void draw_row(Ui& ui, const Rect& box, const BatchRows& rows) {
-  const trace::AttentionView& view = *ui.frame.attention;
-  const int head = ui.selection.head;
-  const Mass mass = measure_mass(view, head, rows.q0, rows.k_len, rows.attended);
-  const float total = static_cast<float>(mass.real + mass.stolen);
-  const Rect chip{box.x, box.y + ui.px(1), ui.px(24), box.h - ui.px(2)};
-  letter_chip(ui, chip, rows.seq);
-  const MassColumns at = columns_of(ui, box);
-  const Rect bar{chip.right() + ui.px(8), box.y + ui.px(2),
-                 at.measured.x - ui.px(10) - chip.right() - ui.px(8), box.h - ui.px(4)};
-  const float split = total > 0.0F ? std::round(bar.w * static_cast<float>(mass.real) / total) : bar.w;
+/// The bar of 100 %: real mass, then what the pads took.
+void draw_bar(const Ui& ui, const Rect& bar, const Mass& mass, int seq) {
+  const double total = mass.real + mass.pads.measured;
+  if (!std::isfinite(total)) {
+    fill(ui, bar, ui[Color::error]);
+    text_in(ui, FontRole::small, bar, ink_on(ui[Color::error]), "NaN or infinite weights", Align::center);
+    return;
+  }
+  const float split = total > 0.0 ? std::round(bar.w * static_cast<float>(mass.real / total)) : bar.w;
   const Rect real{bar.x, bar.y, split, bar.h};
   const Rect stolen{bar.x + split, bar.y, bar.w - split, bar.h};
-  fill(ui, real, hue_of(ui, rows.seq));
+  fill(ui, real, hue_of(ui, seq));
   if (stolen.w > 0.5F) cross_hatch(ui, stolen, ui[Color::pad], ui.px(5));
   outline(ui, bar, ui[Color::stroke]);
-  const std::string real_text = fmt::format("real {:.1f} %", 100.0 * mass.real);
-  if (real.w > text_width(ui, FontRole::small, real_text) + ui.px(10)) {
-    text_in(ui, FontRole::small, real, on_hue_of(ui, rows.seq), real_text, Align::center);
-  }
-  const Rgb ink = ui[mass.pads > 0 ? Color::warning : Color::muted];
-  text_in(ui, FontRole::mono, at.measured, ink, fmt::format("{:.2f} %", 100.0 * mass.stolen), Align::right);
+  const std::string text = fmt::format("real {:.1f} %", 100.0 * mass.real);
+  if (real.w > text_width(ui, FontRole::small, text) + ui.px(10))
+    text_in(ui, FontRole::small, real, on_hue_of(ui, seq), text, Align::center);
+}
+
+void draw_row(Ui& ui, const WeightsInput& in, const Rect& box) {
+  const Mass mass = measure_mass(in);
+  const Rect chip{box.x, box.y + ui.px(2), ui.px(24), box.h - ui.px(4)};
+  letter_chip(ui, chip, in.rows.seq);
+  const MassColumns at = columns_of(ui, box);
+  const float bar_x = chip.right() + ui.px(8);
+  const float bar_end = std::max(bar_x, at.measured.x - ui.px(10));
+  draw_bar(ui, {bar_x, box.y + ui.px(3), bar_end - bar_x, box.h - ui.px(6)}, mass, in.rows.seq);
+  const Rgb ink = ui[mass.pads.pads > 0 ? Color::warning : Color::muted];
+  text_in(ui, FontRole::mono, at.measured, ink, fmt::format("{:.2f} %", 100.0 * mass.pads.measured),
+          Align::right);
   text_in(ui, FontRole::mono, at.predicted, ink,
-          mass.pads > 0 ? fmt::format("{:.2f} %", 100.0 * mass.predicted) : "no pads", Align::right);
-  const std::string value = fmt::format(
-      "{}: real {:.6f}, stolen by {} zero pads {:.6f}; predicted P / (Z + P) = {} / exp({:.5f}) = {:.6f}",
-      seq_letter(rows.seq), mass.real, mass.pads, mass.stolen, mass.pads,
-      static_cast<std::size_t>(head) * view.num_q + rows.q0 < view.lse.size()
-          ? view.lse[static_cast<std::size_t>(head) * view.num_q + rows.q0]
-          : NAN,
-      mass.predicted);
+          mass.pads.pads > 0 ? fmt::format("{:.2f} %", 100.0 * mass.pads.predicted) : "no pads",
+          Align::right);
+  const trace::AttentionView& view = *in.view;
+  const std::size_t lse_at = view.at(in.head, in.rows.q0, 1, 0);
+  const float lse = lse_at < view.lse.size() ? view.lse[lse_at] : NAN;
   const Hit hit =
-      mark(ui, fmt::format("weights/mass/{}", rows.seq), box, value,
-           fmt::format("weights[{0}, {1}, :], lse[{0}, {1}] F32, {2}", head, rows.q0, view.kernel));
-  if (hit.clicked) {
-    select(ui, [&](Selection& s) { s.seq = rows.seq; });
-  }
+      mark(ui, fmt::format("{}/mass/{}", in.prefix, in.rows.seq), box,
+           fmt::format(
+               "{}: real {:.6f}, stolen by {} zero pads {:.6f}; predicted P / (Z + P) = {} / exp({:.5f}) = "
+               "{:.6f}",
+               seq_letter(in.rows.seq), mass.real, mass.pads.pads, mass.pads.measured, mass.pads.pads, lse,
+               mass.pads.predicted),
+           fmt::format("weights[{0}, {1}, :], lse[{0}, {1}] F32, {2}", in.head, in.rows.q0, view.kernel));
+  if (hit.hovered) ui.view.next_hover.seq = in.rows.seq;
+  if (hit.clicked) select(ui, [&](Selection& s) { s.seq = in.rows.seq; });
 }
 
 }  // namespace
 
-Mass measure_mass(const trace::AttentionView& view, int head, int row, int k_len, int attended) {
+Mass measure_mass(const WeightsInput& in, int row) {
   Mass mass;
-  mass.pads = std::max(0, attended - k_len);
-  for (int k = 0; k < std::min(attended, view.max_k); ++k) {
-    const float weight = view.weight(head, row, k);
-    if (!std::isnan(weight)) (k < k_len ? mass.real : mass.stolen) += static_cast<double>(weight);
-  }
-  const std::size_t index = static_cast<std::size_t>(head) * view.num_q + row;
-  if (mass.pads > 0)
-    mass.predicted =
-        index < view.lse.size() ? mass.pads * std::exp(-static_cast<double>(view.lse[index])) : NAN;
+  const trace::AttentionView& view = *in.view;
+  const auto b = static_cast<std::size_t>(in.rows.batch);
+  const bool complete = b < view.k_lens.size() && b < view.attended.size() &&
+                        view.lse.size() >= static_cast<std::size_t>(view.num_heads) * view.num_q;
+  if (complete && in.rows.pads() > 0) mass.pads = trace::stolen_mass(view, in.rows.batch, in.head);
+  const int looked = std::min(in.part().looked(row), in.rows.k_len);
+  for (int k = 0; k < looked; ++k)
+    mass.real += static_cast<double>(view.weight(in.head, in.rows.q0 + row, k));
   return mass;
 }
 
-float mass_bars_height(const Ui& ui) {
-  const int rows = std::clamp(ui.frame.step ? ui.frame.step->num_scheduled : 1, 1, max_rows(ui));
-  return ui.px(22) * static_cast<float>(rows) + ui.px(22);
+float mass_bars_height(const Ui& ui, float panel_height) {
+  const int batch = ui.frame.step ? ui.frame.step->num_scheduled : 1;
+  return ui.px(kRow) * static_cast<float>(std::clamp(batch, 1, max_rows(ui, panel_height))) + ui.px(kHeading);
 }
 
-void draw_mass_bars(Ui& ui, const Rect& rect) {
-  const int batch = std::min<int>(ui.frame.step->num_scheduled, static_cast<int>(ui.frame.step->seqs.size()));
-  const int focus = focus_seq(ui.frame, ui.selection);
-  const int room = max_rows(ui);
-  std::string heading = "Attention mass";
-  if (batch > room) heading += fmt::format(" ({} of {} sequences)", room, batch);
-  text_in(ui, FontRole::small, {rect.x, rect.y, rect.w, ui.px(18)}, ui[Color::muted], heading, Align::left);
-  const MassColumns at = columns_of(ui, {rect.x, rect.y, rect.w, ui.px(18)});
+void draw_mass_bars(Ui& ui, const WeightsInput& input, const Rect& rect) {
+  const trace::StepRecord& step = *ui.frame.step;
+  const int batch = std::min<int>(step.num_scheduled, static_cast<int>(step.seqs.size()));
+  const Rect heading{rect.x, rect.y, rect.w, ui.px(18)};
+  const float row_h = ui.px(kRow);
+  const Rect list{rect.x, rect.y + ui.px(kHeading - 2), rect.w, rect.bottom() - rect.y - ui.px(kHeading - 2)};
+  const bool scrolls = row_h * static_cast<float>(batch) > list.h + 1.0F;
+  text_in(ui, FontRole::small, heading, ui[Color::muted],
+          scrolls ? fmt::format("Attention mass of {} sequences", batch) : "Attention mass", Align::left);
+  const float row_w = rect.w - (scrolls ? ui.px(12) : 0.0F);
+  const MassColumns at = columns_of(ui, {rect.x, rect.y, row_w, heading.h});
   text_in(ui, FontRole::small, at.measured, ui[Color::muted], "stolen", Align::right);
   text_in(ui, FontRole::small, at.predicted, ui[Color::muted], "P / (Z + P)", Align::right);
-  float y = rect.y + ui.px(20);
-  int drawn = 0;
-  // Batch order, but the selected sequence is always among those shown.
-  for (int b = 0; b < batch && drawn < room; ++b) {
-    const int seq = ui.frame.step->seqs[static_cast<std::size_t>(b)].id;
-    const bool last_place = drawn == room - 1 && batch > room;
-    const BatchRows rows =
-        batch_rows(ui.frame, last_place && b <= batch_rows(ui.frame, focus).batch ? focus : seq);
-    if (rows.batch < 0 || rows.q0 >= ui.frame.attention->num_q) continue;
-    draw_row(ui, {rect.x, y, rect.w, ui.px(20)}, rows);
-    y += ui.px(22);
-    ++drawn;
+  float y = scrolls ? begin_scroll(ui, (input.prefix + "/mass").c_str(), list) : list.y;
+  for (int b = 0; b < batch; ++b, y += row_h) {
+    const Rect box{rect.x, y, row_w, row_h};
+    if (scrolls && visible_part(ui, box).w <= 0.0F) continue;
+    const WeightsInput in = weights_input(ui.frame, input.view, step.seqs[static_cast<std::size_t>(b)].id,
+                                          input.head, input.mask, input.prefix);
+    if (weights_missing(ui.frame, in).empty()) draw_row(ui, in, box);
   }
+  if (scrolls) end_scroll(ui, y);
 }
 
 }  // namespace attn::viz

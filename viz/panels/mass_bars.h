@@ -2,20 +2,21 @@
 // P / (Z + P) beside it. Z + P is exp(lse) of the same kernel launch.
 #pragma once
 
-#include "viz/widgets/ui.h"
+#include "core/trace/stolen_mass.h"
+#include "viz/panels/weights.h"
 
 namespace attn::viz {
 
 struct Mass {
-  double real = 0.0;       // sum of the weights of real keys
-  double stolen = 0.0;     // sum of the weights of zero pads
-  double predicted = 0.0;  // P * exp(-lse): a zero key scores 0, so P pads take P of Z + P = exp(lse)
-  int pads = 0;
+  double real = 0.0;  // sum of the weights of real keys; NaN when one of them is NaN
+  trace::StolenMass pads;
 };
-/// Of packed row `row`; NaN weights (keys not looked at) count as nothing.
-Mass measure_mass(const trace::AttentionView& view, int head, int row, int k_len, int attended);
+/// Of query `row` of the input's sequence; pads only exist in decode. PRECOND: weights_missing is "".
+Mass measure_mass(const WeightsInput& input, int row = 0);
 
-float mass_bars_height(const Ui& ui);
-void draw_mass_bars(Ui& ui, const Rect& rect);
+/// Height in a panel of that height: up to four sequences, more of them scroll.
+float mass_bars_height(const Ui& ui, float panel_height);
+/// Of every sequence of the batch, with the input's view and head.
+void draw_mass_bars(Ui& ui, const WeightsInput& input, const Rect& rect);
 
 }  // namespace attn::viz

@@ -2,56 +2,140 @@
 
 #include <fmt/format.h>
 
-#include "viz/lookup.h"
+#include <algorithm>
+#include <utility>
+
 #include "viz/panels/decode_strip.h"
+#include "viz/panels/head_thumbs.h"
+#include "viz/panels/mass_bars.h"
 #include "viz/panels/weights_matrix.h"
+#include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
 namespace {
 
-/// Why there is nothing to draw, or "".
-std::string missing(const Ui& ui, const BatchRows& rows) {
-  if (!ui.frame.step) return "Softmax weights of the selected sequence, layer and head appear here.";
-  if (ui.frame.step->path == trace::AttentionPath::identity) {
-    return "No attention in this step: without context or cache the output is q itself.";
-  }
-  if (rows.batch < 0)
-    return fmt::format("{} has no rows in this step; select a sequence that runs.", seq_letter(rows.seq));
-  if (!ui.frame.attention) {
-    return ui.frame.attention_note.empty()
-               ? "Running the attention kernel again with its probe on \xE2\x80\xA6"
-               : ui.frame.attention_note;
-  }
-  const trace::AttentionView& view = *ui.frame.attention;
-  const bool whole =
-      view.weights.size() >= static_cast<std::size_t>(view.num_heads) * view.num_q * view.max_k;
-  if (!whole || rows.q0 + rows.q_len > view.num_q || ui.selection.head < 0 ||
-      ui.selection.head >= view.num_heads) {
-    return fmt::format("The inspector's record has no weights for head {} of these rows.", ui.selection.head);
-  }
-  return {};
+std::string_view scale_text(WeightScale scale) {
+  return scale == WeightScale::log10 ? "log10" : scale == WeightScale::rank ? "rank" : "linear";
+}
+
+std::string_view scale_tip(WeightScale scale) {
+  return scale == WeightScale::log10 ? "colour by log10, floor 1e-6; click for rank (L)"
+         : scale == WeightScale::rank
+             ? "colour by the share of this head's weights that are smaller; click for "
+               "linear (L)"
+             : "colour by the weight itself; click for log10 (L)";
+}
+
+/// Head miniatures above the matrix, where there is room for both.
+void draw_prefill(Ui& ui, const WeightsInput& in) {
+  const Rect body = ui.body;
+  const float thumbs_h = head_thumbs_height(ui, in, body);
+  if (thumbs_h > 0.0F) draw_head_thumbs(ui, in, {body.x, body.y, body.w, thumbs_h});
+  const float used = thumbs_h > 0.0F ? thumbs_h + ui.px(8) : 0.0F;
+  draw_weights_matrix(ui, in, ui.view.attention.matrix, {body.x, body.y + used, body.w, body.h - used});
+}
+
+void draw_decode(Ui& ui, const WeightsInput& in) {
+  const Rect body = ui.body;
+  const float mass_h = mass_bars_height(ui, body.h);
+  draw_decode_strip(ui, in, ui.view.attention.decode, {body.x, body.y, body.w, body.h - mass_h - ui.px(6)});
+  draw_mass_bars(ui, in, {body.x, body.bottom() - mass_h, body.w, mass_h});
 }
 
 }  // namespace
 
-void draw_weights(Ui& ui, const Rect& rect) {
-  const BatchRows rows = batch_rows(ui.frame, focus_seq(ui.frame, ui.selection));
-  const std::string note = missing(ui, rows);
-  std::string title = "Softmax weights";
-  if (rows.batch >= 0) title += fmt::format(" of {}", seq_letter(rows.seq));
-  std::string caption;
-  if (note.empty()) {
-    caption = fmt::format("layer {}, head {}  \xC2\xB7  {}", ui.frame.attention->layer, ui.selection.head,
-                          ui.frame.attention->kernel);
+HeatPart WeightsInput::part() const {
+  return {head, rows.q0, rows.q_len, rows.attended, mask, row_from, row_to - row_from, 0, rows.attended};
+}
+
+WeightsInput weights_input(const Frame& frame, std::shared_ptr<const trace::AttentionView> view, int seq,
+                           int head, MaskAlignment mask, std::string prefix) {
+  WeightsInput in;
+  in.view = std::move(view);
+  in.rows = batch_rows(frame, seq);
+  in.head = head;
+  in.mask = mask;
+  in.prefix = std::move(prefix);
+  if (!in.view || in.rows.batch < 0) return in;
+  const auto b = static_cast<std::size_t>(in.rows.batch);
+  const int attended = b < in.view->attended.size() ? in.view->attended[b] : in.rows.k_len;
+  in.rows.attended = std::clamp(attended, 0, in.view->max_k);
+  in.rows.k_len = std::min(in.rows.k_len, in.rows.attended);
+  in.row_from = std::clamp(in.view->first_row - in.rows.q0, 0, in.rows.q_len);
+  in.row_to = std::clamp(in.view->first_row + in.view->num_q - in.rows.q0, in.row_from, in.rows.q_len);
+  return in;
+}
+
+std::string weights_missing(const Frame& frame, const WeightsInput& in) {
+  if (!frame.step) return "Softmax weights of the selected sequence, layer and head appear here.";
+  if (frame.step->path == trace::AttentionPath::identity)
+    return "No attention in this step: without context or cache the output is q itself.";
+  if (in.rows.batch < 0)
+    return fmt::format("{} has no rows in this step; select a sequence that runs.", seq_letter(in.rows.seq));
+  if (!in.view) {
+    return frame.attention_note.empty() ? "Running the attention kernel again with its probe on \xE2\x80\xA6"
+                                        : frame.attention_note;
   }
+  const trace::AttentionView& view = *in.view;
+  const bool whole =
+      view.weights.size() >= static_cast<std::size_t>(view.num_heads) * view.num_q * view.max_k;
+  if (!whole || in.rows.attended < 1 || in.head < 0 || in.head >= view.num_heads)
+    return fmt::format("The inspector's record has no weights for head {} of these rows.", in.head);
+  if (in.row_to <= in.row_from) {
+    return fmt::format(
+        "The inspector's record holds packed rows {} to {} of this large prefill; {} is rows {} "
+        "to {}.",
+        view.first_row, view.first_row + view.num_q - 1, seq_letter(in.rows.seq), in.rows.q0,
+        in.rows.q0 + in.rows.q_len - 1);
+  }
+  return {};
+}
+
+Palette palette_of(const Ui& ui) {
+  return ui.view.attention.palette.value_or(ui.view.theme == ThemeId::print ? Palette::greys
+                                                                            : Palette::cividis);
+}
+
+void draw_scale_legend(Ui& ui, const std::string& prefix, const Rect& rect) {
+  const Palette palette = palette_of(ui);
+  const WeightScale scale = ui.view.weight_scale;
+  const float button_h = std::min(rect.h, ui.px(24));
+  const float scale_w = ui.px(58);
+  const float palette_w = ui.px(66);
+  const float buttons_w = scale_w + palette_w + ui.px(18);
+  const float bar_w = std::min(ui.px(230), rect.w - buttons_w);
+  if (bar_w < ui.px(60)) return;
+  const Rect bar{rect.x, rect.y, bar_w, std::min(rect.h, ui.px(30))};
+  draw_color_bar(ui, bar, palette, scale);
+  mark(ui, prefix + "/colors", bar,
+       fmt::format("{}, {} scale; hatched: masked; error colour: NaN or infinite", palette_text(palette),
+                   scale_text(scale)));
+  const float x = bar.right() + ui.px(14);
+  if (button(ui, prefix + "/scale", {x, rect.y, scale_w, button_h}, scale_text(scale), scale_tip(scale)))
+    ui.view.weight_scale = next_scale(scale);
+  if (button(ui, prefix + "/palette", {x + scale_w + ui.px(4), rect.y, palette_w, button_h},
+             palette_text(palette), "colours: cividis, viridis, greys"))
+    ui.view.attention.palette = static_cast<Palette>((static_cast<int>(palette) + 1) % kNumPalettes);
+}
+
+void draw_weights(Ui& ui, const Rect& rect) {
+  const MaskAlignment mask = ui.frame.step ? mask_in_force(*ui.frame.step) : MaskAlignment::bottom_right;
+  const WeightsInput in =
+      weights_input(ui.frame, ui.frame.attention, focus_seq(ui.frame, ui.selection), ui.selection.head, mask);
+  const std::string note = weights_missing(ui.frame, in);
+  std::string title = "Softmax weights";
+  if (in.rows.batch >= 0) title += fmt::format(" of {}", seq_letter(in.rows.seq));
+  std::string caption;
+  if (note.empty())
+    caption = fmt::format("layer {}, head {}  \xC2\xB7  {}", in.view->layer, in.head, in.view->kernel);
   if (!begin_panel(ui, "weights", rect, title, caption)) return;
   if (!note.empty()) {
     empty_note(ui, note);
   } else if (is_prefill(*ui.frame.step)) {
-    draw_weights_matrix(ui, rows);
+    draw_prefill(ui, in);
   } else {
-    draw_decode_strip(ui, rows);
+    draw_decode(ui, in);
   }
   end_panel(ui);
 }

@@ -7,10 +7,9 @@
 #include <cstdio>
 
 #include "viz/layout/grid_layout.h"
-#include "viz/palette.h"
-#include "viz/panels/head_thumbs.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/zoom.h"
 
 namespace attn::viz {
 namespace {
@@ -19,19 +18,72 @@ namespace {
 constexpr float kTwoDigits = 22.0F;
 constexpr float kThreeDigits = 28.0F;
 
-const HeatMap& heat_of(Ui& ui, const BatchRows& rows) {
-  const int cols = std::min(rows.attended, ui.frame.attention->max_k);
-  if (!ui.view.attention.matrix.heat.matches(ui.frame.attention, ui.selection.head, rows.q0, rows.q_len,
-                                             cols)) {
-    ui.view.attention.matrix.heat =
-        make_heat_map(ui.frame.attention, ui.selection.head, rows.q0, rows.q_len, cols);
-  }
-  return ui.view.attention.matrix.heat;
+/// What the drawing's parts share.
+struct Matrix {
+  const WeightsInput& in;
+  MatrixView& view;
+  HeatPart part;  // shown
+  GridLayout grid;
+  bool textured = false;
+  bool good_sum(float sum) const { return std::abs(sum - 1.0F) < 1e-3F || sum == 0.0F; }  // 0: sees no key
+};
+
+/// Where a weight stands between the ends of the palette.
+float position_of(const Ui& ui, const MatrixView& view, float weight) {
+  if (ui.view.weight_scale == WeightScale::rank) return view.ranks.rank(weight);
+  return weight_position(weight, ui.view.weight_scale == WeightScale::log10);
 }
 
-void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
+std::string_view bad_text(float weight) { return std::isnan(weight) ? "NaN" : weight > 0 ? "+Inf" : "-Inf"; }
+
+HeatPart shown_part(const WeightsInput& in, const MatrixView& view) {
+  HeatPart part = in.part();
+  const Span rows = shown_span(view.rows, part.rows);
+  const Span cols = shown_span(view.cols, part.cols);
+  part.row0 += rows.from;
+  part.rows = rows.size();
+  part.col0 += cols.from;
+  part.cols = cols.size();
+  return part;
+}
+
+/// Maps and ranks are made again only when what they were made from is another one.
+void prepare(const Ui& ui, Matrix& m) {
+  const int limit_rows = std::max(1, m.grid.cells_y);
+  const int limit_cols = std::max(1, m.grid.cells_x);
+  if (!m.view.heat.matches(m.in.view, m.part, limit_rows, limit_cols))
+    m.view.heat = make_heat_map(m.in.view, m.part, limit_rows, limit_cols);
+  if (ui.view.weight_scale == WeightScale::rank && !m.view.ranks.built_from(m.in.view, m.part))
+    m.view.ranks.build(m.in.view, m.part);
+}
+
+void draw_cell(const Ui& ui, const Matrix& m, int r, int c, float inset, bool numbers) {
+  const float weight = m.view.heat.cell(r, c);
+  const Rect cell = m.grid.cell(r, c);
+  const Rect box{cell.x, cell.y, cell.w - inset, cell.h - inset};
+  if (std::isinf(weight)) {
+    fill(ui, box, ui[Color::error]);
+    const float real = m.in.view->weight(m.in.head, m.part.q0 + m.part.row0 + r * m.grid.row_step,
+                                         m.part.col0 + c * m.grid.col_step);
+    if (numbers)
+      text_in(ui, FontRole::mono_small, box, ink_on(ui[Color::error]), bad_text(real), Align::center);
+    return;
+  }
+  const Rgb color = palette_color(palette_of(ui), position_of(ui, m.view, weight));
+  fill(ui, box, color);
+  if (!numbers) return;
+  const std::string text = fmt::format("{:.{}f}", weight, m.grid.cell_w >= ui.px(kThreeDigits) ? 3 : 2);
+  const std::string_view digits(text);
+  const bool whole = digits.front() != '0';  // 1.00: one leading digit fits only without the last
+  text_in(ui, FontRole::mono_small, box, ink_on(color),
+          whole ? digits.substr(0, digits.size() - 1) : digits.substr(1), Align::center);
+}
+
+void draw_quads(const Ui& ui, const Matrix& m) {
+  const GridLayout& grid = m.grid;
+  const HeatMap& heat = m.view.heat;
   hatch(ui, grid.area(), ui[Color::masked], ui.px(6));
-  const bool numbers = !grid.grouped() && grid.cell_w >= ui.px(kTwoDigits) && grid.cell_h >= ui.px(18);
+  const bool numbers = !grid.grouped() && grid.cell_w >= ui.px(kTwoDigits) && grid.cell_h >= ui.px(14);
   const float inset = !grid.grouped() && std::min(grid.cell_w, grid.cell_h) >= 10.0F ? 1.0F : 0.0F;
   for (int r = 0; r < heat.cell_rows; ++r) {
     int looked = heat.cell_cols;  // columns up to the last that the kernel looked at; they cover the hatch
@@ -39,161 +91,212 @@ void draw_cells(const Ui& ui, const GridLayout& grid, const HeatMap& heat) {
     const Rect first = grid.cell(r, 0);
     fill(ui, {first.x, first.y, grid.cell_w * static_cast<float>(looked), first.h}, ui[Color::panel]);
     for (int c = 0; c < looked; ++c) {
-      const float weight = heat.cell(r, c);
-      if (std::isnan(weight)) continue;
-      const Rect cell = grid.cell(r, c);
-      const Rgb color = cividis(weight_position(weight, (ui.view.weight_scale == WeightScale::log10)));
-      fill(ui, {cell.x, cell.y, cell.w - inset, cell.h - inset}, color);
-      if (!numbers) continue;
-      const std::string text = fmt::format("{:.{}f}", weight, grid.cell_w >= ui.px(kThreeDigits) ? 3 : 2);
-      const std::string_view digits(text);
-      const bool whole = digits.front() != '0';  // 1.00: one leading digit fits only without the last
-      text_in(ui, FontRole::mono_small, cell, ink_on(color),
-              whole ? digits.substr(0, digits.size() - 1) : digits.substr(1), Align::center);
+      if (!std::isnan(heat.cell(r, c))) draw_cell(ui, m, r, c, inset, numbers);
     }
   }
-  outline(ui, grid.area(), ui[Color::stroke]);
+}
+
+/// False: there is no painter, or it cannot.
+bool draw_texture(Ui& ui, const Matrix& m) {
+  HeatImage image;
+  const HeatMap& heat = m.view.heat;
+  image.key = heat.key * static_cast<std::uint64_t>(kNumWeightScales);
+  image.data = heat.cells.data();
+  image.rows = heat.cell_rows;
+  image.cols = heat.cell_cols;
+  image.row_stride = heat.cell_cols;
+  image.palette = palette_of(ui);
+  image.log10 = ui.view.weight_scale == WeightScale::log10;
+  image.ground = ui[Color::panel];
+  image.masked = ui[Color::masked];
+  image.error = ui[Color::error];
+  image.hatch_spacing = ui.px(6);
+  if (ui.view.weight_scale == WeightScale::rank) {
+    if (m.view.ranked_key != heat.key) {
+      m.view.ranked = heat.cells;
+      for (float& cell : m.view.ranked) {
+        if (std::isfinite(cell)) cell = m.view.ranks.rank(cell);
+      }
+      m.view.ranked_key = heat.key;
+    }
+    image.key += 1;
+    image.data = m.view.ranked.data();
+  }
+  return ui.view.heat_painter->draw(*ui.draw, image, m.grid.area());
 }
 
 /// Sums at the right of every row; each must read 1.000.
-void draw_row_sums(Ui& ui, const GridLayout& grid, const HeatMap& heat, const BatchRows& rows) {
+void draw_row_sums(Ui& ui, const Matrix& m) {
   const float w = ui.px(44);
-  const float x = grid.area().right() + ui.px(8);
-  text_in(ui, FontRole::small, {x, grid.y - ui.px(17), w, ui.px(16)}, ui[Color::muted], "row \xCE\xA3",
+  const float x = m.grid.area().right() + ui.px(8);
+  text_in(ui, FontRole::small, {x, m.grid.y - ui.px(17), w, ui.px(16)}, ui[Color::muted], "row \xCE\xA3",
           Align::right);
-  const int step = std::max(1, static_cast<int>(std::ceil(ui.px(13) / grid.cell_h)));
-  for (int r = 0; r < heat.cell_rows; ++r) {
-    const float sum = heat.row_sum[static_cast<std::size_t>(r)];
-    const bool good = std::abs(sum - 1.0F) < 1e-3F || sum == 0.0F;  // 0: a row without a visible key
-    if (r % step != 0 && good) continue;
-    const Rect cell = grid.cell(r, 0);
-    const Rect box{x, cell.y, w, cell.h};
-    text_in(ui, FontRole::mono, box, ui[good ? Color::text : Color::error], fmt::format("{:.3f}", sum),
-            Align::right);
-    mark(ui, fmt::format("weights/row_sum/{}", r * heat.row_step), box,
-         fmt::format("row {} sums to {:.6f}", r * heat.row_step, sum),
-         fmt::format("sum of weights[{}, {}, :] F32, {}", heat.head, rows.q0 + r * heat.row_step,
-                     ui.frame.attention->kernel));
+  const int step = std::max(1, static_cast<int>(std::ceil(ui.px(13) / m.grid.cell_h)));
+  float free_from = m.grid.y;
+  for (int r = 0; r < m.view.heat.cell_rows; ++r) {
+    const float sum = m.view.heat.row_sum[static_cast<std::size_t>(r)];
+    const bool good = m.good_sum(sum);
+    const Rect cell = m.grid.cell(r, 0);
+    const float h = std::max(cell.h, ui.px(13));
+    if ((r % step != 0 && good) || cell.y < free_from || cell.y + h > m.grid.area().bottom() + ui.px(6))
+      continue;
+    free_from = cell.y + h - 1.0F;
+    const Rect box{x, cell.y, w, h};
+    const std::string text = std::isfinite(sum) ? fmt::format("{:.3f}", sum) : std::string(bad_text(sum));
+    text_in(ui, FontRole::mono, box, ui[good ? Color::text : Color::error], text, Align::right);
+    const int row = m.part.row0 + r * m.view.heat.row_step;
+    mark(ui, fmt::format("{}/row_sum/{}", m.in.prefix, row), box,
+         fmt::format("row {} sums to {:.6f}", row, sum),
+         fmt::format("sum of weights[{}, {}, :] F32, {}", m.in.head, m.part.q0 + row, m.in.view->kernel));
   }
 }
 
-Mark cell_mark(const std::shared_ptr<const trace::AttentionView>& view, const GridLayout& grid, int head,
-               const BatchRows& rows, int r, int c) {
+Mark cell_mark(const WeightsInput& in, const GridLayout& grid, int r, int c) {
   Mark out;
-  out.name = fmt::format("weights/cell/{},{}", r, c);
-  out.rect = grid.cell(r / grid.row_step, c / grid.col_step);
-  const float weight = view->weight(head, rows.q0 + r, c);
-  const float score = view->scores.size() == view->weights.size() ? view->score(head, rows.q0 + r, c) : NAN;
-  out.value = std::isnan(weight)
-                  ? fmt::format("query {}, key {}: masked, the kernel does not look", r, c)
-                  : fmt::format("query {}, key {}: weight {:.6f}, score {:.4f}", r, c, weight, score);
-  out.source = weight_source(*view, head, rows.q0 + r, c);
+  out.name = fmt::format("{}/cell/{},{}", in.prefix, r, c);
+  out.rect = grid.cell(grid.cell_row(r), grid.cell_col(c));
+  const trace::AttentionView& view = *in.view;
+  const int row = in.rows.q0 + r;
+  const float weight = view.weight(in.head, row, c);
+  const float score = view.scores.size() == view.weights.size() ? view.score(in.head, row, c) : NAN;
+  const bool looked = c < in.part().looked(r);
+  if (!looked)
+    out.value = fmt::format("query {}, key {}: masked, the kernel does not look", r, c);
+  else if (!std::isfinite(weight))
+    out.value = fmt::format("query {}, key {}: weight is {}, score {}", r, c, bad_text(weight), score);
+  else
+    out.value = fmt::format("query {}, key {}: weight {:.6f}, score {:.4f}", r, c, weight, score);
+  out.source = weight_source(view, in.head, row, c);
   return out;
 }
 
-void touch_cells(Ui& ui, const GridLayout& grid, const HeatMap& heat, const BatchRows& rows) {
-  const Rect area = grid.area();
-  ui.marks.add("weights/cells", visible_part(ui, area),
-               fmt::format("{} x {} weights", heat.num_rows, heat.num_cols),
-               fmt::format("weights[{}, {}..{}, :] F32, {}", heat.head, rows.q0, rows.q0 + rows.q_len - 1,
-                           ui.frame.attention->kernel));
-  const int num_cols = heat.num_cols;
-  ui.marks.add_family("weights/cell/",
-                      [view = ui.frame.attention, grid, head = heat.head, rows,
-                       num_cols](std::string_view rest) -> std::optional<Mark> {
-                        int r = -1;
-                        int c = -1;
-                        if (std::sscanf(std::string(rest).c_str(), "%d,%d", &r, &c) != 2) return std::nullopt;
-                        if (r < 0 || c < 0 || r >= rows.q_len || c >= num_cols) return std::nullopt;
-                        return cell_mark(view, grid, head, rows, r, c);
-                      });
-  if (!touch(ui, area).hovered) return;
+void add_cell_family(Ui& ui, const Matrix& m) {
+  ui.marks.add_family(
+      m.in.prefix + "/cell/",
+      [in = m.in, part = m.part, grid = m.grid](std::string_view rest) -> std::optional<Mark> {
+        int r = -1;
+        int c = -1;
+        if (std::sscanf(std::string(rest).c_str(), "%d,%d", &r, &c) != 2) return std::nullopt;
+        if (r < part.row0 || c < part.col0 || r >= part.row0 + part.rows || c >= part.col0 + part.cols)
+          return std::nullopt;
+        return cell_mark(in, grid, r, c);
+      });
+}
+
+void touch_cells(Ui& ui, const Matrix& m, bool dragged) {
+  const Rect area = m.grid.area();
+  ui.marks.add(m.in.prefix + "/cells", visible_part(ui, area),
+               fmt::format("{} x {} weights", m.part.rows, m.part.cols),
+               fmt::format("weights[{}, {}..{}, :] F32, {}", m.in.head, m.part.q0 + m.part.row0,
+                           m.part.q0 + m.part.row0 + m.part.rows - 1, m.in.view->kernel));
+  add_cell_family(ui, m);
+  if (dragged || !touch(ui, area).hovered) return;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const int r =
-      std::clamp(static_cast<int>((mouse.y - area.y) / grid.cell_h) * grid.row_step, 0, rows.q_len - 1);
-  const int c =
-      std::clamp(static_cast<int>((mouse.x - area.x) / grid.cell_w) * grid.col_step, 0, num_cols - 1);
-  const Mark cell = cell_mark(ui.frame.attention, grid, heat.head, rows, r, c);
-  const std::string group = grid.grouped()
-                                ? fmt::format("\nlargest of {} x {} weights: {:.6f}", grid.row_step,
-                                              grid.col_step, heat.cell(r / grid.row_step, c / grid.col_step))
-                                : "";
+  const int r = std::min(m.grid.row_at(mouse.y), m.part.row0 + m.part.rows - 1);
+  const int c = std::min(m.grid.col_at(mouse.x), m.part.col0 + m.part.cols - 1);
+  const Mark cell = cell_mark(m.in, m.grid, r, c);
+  std::string group;
+  if (m.grid.grouped()) {
+    const float most = m.view.heat.cell(m.grid.cell_row(r), m.grid.cell_col(c));
+    group = fmt::format("\nqueries {} to {}, keys {} to {}: ", r, r + m.grid.row_step - 1, c,
+                        c + m.grid.col_step - 1);
+    group += std::isinf(most) ? "a weight is NaN or infinite" : fmt::format("largest weight {:.6f}", most);
+  }
   tooltip(ui, cell.value + group, cell.source);
-  ui.view.next_hover = {
-      rows.seq, r, c,
-      block_of(*find_seq(ui.frame.step->seqs, rows.seq), c, ui.frame.step->config.block_size)};
+  ui.view.next_hover.seq = m.in.rows.seq;
+  ui.view.next_hover.q_row = r;
+  ui.view.next_hover.k_col = c;
+  ui.view.next_hover.name = "scores";
+  if (const trace::SeqState* seq = find_seq(ui.frame.step->seqs, m.in.rows.seq))
+    ui.view.next_hover.block = block_of(*seq, c, ui.frame.step->config.block_size);
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     select(ui, [&](Selection& s) {
-      s.seq = rows.seq;
+      s.seq = m.in.rows.seq;
       s.q_row = r;
       s.k_col = c;
     });
   }
 }
 
-/// Two lines under the matrix: the scale, and the selected cell with its token and its number, which can be
-/// read without a mouse.
-void draw_foot(Ui& ui, const Rect& box, const GridLayout& grid, const BatchRows& rows, int cols) {
-  std::string text =
-      (ui.view.weight_scale == WeightScale::log10) ? "colour: log10, floor 1e-6" : "colour: linear, 0 to 1";
-  if (grid.grouped()) {
-    text += fmt::format("  \xC2\xB7  a cell is the largest of {} \xC3\x97 {} weights", grid.row_step,
-                        grid.col_step);
+void draw_rings(Ui& ui, const Matrix& m) {
+  if (ui.view.hover.seq == m.in.rows.seq)
+    highlight_cell(ui, m.grid, ui.view.hover.q_row, ui.view.hover.k_col, false);
+  highlight_cell(ui, m.grid, ui.selection.q_row, ui.selection.k_col, true);
+}
+
+/// What is not at its own size: groups, a zoomed part, a window of a large prefill, bad numbers.
+std::string notes_of(const Matrix& m) {
+  std::string text;
+  const auto add = [&](const std::string& note) { text += (text.empty() ? "" : "  \xC2\xB7  ") + note; };
+  if (m.view.heat.bad > 0) add(fmt::format("{} weights are NaN or infinite", m.view.heat.bad));
+  if (m.grid.grouped())
+    add(fmt::format("a cell is the largest of {} \xC3\x97 {} weights", m.grid.row_step, m.grid.col_step));
+  const HeatPart whole = m.in.part();
+  if (m.part.rows < whole.rows || m.part.cols < whole.cols)
+    add(fmt::format("queries {}-{}, keys {}-{}", m.part.row0, m.part.row0 + m.part.rows - 1, m.part.col0,
+                    m.part.col0 + m.part.cols - 1));
+  if (whole.rows < m.in.rows.q_len)
+    add(fmt::format("recorded rows {}-{} of {}", m.in.row_from, m.in.row_to - 1, m.in.rows.q_len));
+  return text;
+}
+
+void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
+  const float legend_h = std::min(box.h, ui.px(34));
+  const bool large = m.grid.grouped() || !m.view.rows.whole() || !m.view.cols.whole();
+  const HeatPart whole = m.in.part();
+  const ZoomAxes axes{&m.view.cols, &m.view.rows, std::min(1.0, 8.0 / whole.cols),
+                      std::min(1.0, 8.0 / whole.rows)};
+  Rect legend{box.x, box.y, box.w, legend_h};
+  if (large) legend.w -= zoom_buttons(ui, m.in.prefix, {box.x, box.y, box.w, ui.px(24)}, axes);
+  draw_scale_legend(ui, m.in.prefix, legend);
+  const std::string text = notes_of(m);
+  if (text.empty() || box.h < legend_h + ui.px(16)) return;
+  const Rect line_box{box.x, box.y + legend_h, box.w, ui.px(18)};
+  text_in(ui, FontRole::small, line_box, ui[m.view.heat.bad > 0 ? Color::error : Color::muted], text,
+          Align::left);
+  mark(ui, m.in.prefix + "/notes", line_box, text);
+}
+
+/// The grid and the map of its cells; as a texture with a cell per few pixels, else 64 x 64 at most.
+void lay_out(const Ui& ui, Matrix& m, const Rect& box, bool textured) {
+  m.textured = textured;
+  m.grid = layout_grid(box, m.part.rows, m.part.cols, ui.px(64), textured ? 0 : kMaxHeatCells);
+  m.grid.row0 = m.part.row0;
+  m.grid.col0 = m.part.col0;
+  if (textured && std::max(m.grid.cells_x, m.grid.cells_y) > ui.view.heat_painter->max_side()) {
+    lay_out(ui, m, box, false);
+    return;
   }
-  const float h = ui.px(20);
-  const int r = ui.selection.q_row;
-  const int c = ui.selection.k_col;
-  if (ui.selection.seq == rows.seq && r >= 0 && r < rows.q_len && c >= 0 && c < cols) {
-    const trace::SeqState& seq = *find_seq(ui.frame.step->seqs, rows.seq);
-    const Mark cell = cell_mark(ui.frame.attention, grid, ui.selection.head, rows, r, c);
-    const auto at = static_cast<std::size_t>(c);
-    const std::string token = at < seq.token_ids.size() ? token_label(ui.frame, seq.token_ids[at]) : "?";
-    text_in(ui, FontRole::strong, {box.x, box.y, box.w, h}, ui[Color::text],
-            fmt::format("{}  ({})", cell.value, token), Align::left);
-    mark(ui, "weights/selected", {box.x, box.y, box.w, h}, cell.value, cell.source);
-  } else {
-    text_in(ui, FontRole::small, {box.x, box.y, box.w, h}, ui[Color::muted],
-            "click a cell to keep its number here", Align::left);
-  }
-  text_in(ui, FontRole::small, {box.x, box.y + h, box.w, h}, ui[Color::muted], text, Align::left);
+  prepare(ui, m);
 }
 
 }  // namespace
 
-void draw_weights_matrix(Ui& ui, const BatchRows& rows) {
-  const HeatMap& heat = heat_of(ui, rows);
-  const float foot = ui.px(42);
-  const float bar_w = ui.px(58);
+void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, const Rect& rect) {
+  Matrix m{input, view, shown_part(input, view), {}, false};
+  const float foot = ui.px(54);
+  const float axis_w = ui.px(34);
   const float sums_w = ui.px(60);
-  const Rect box{ui.body.x + ui.px(34), ui.body.y + ui.px(18), ui.body.w - ui.px(34) - bar_w - sums_w,
-                 ui.body.h - ui.px(24) - foot};
-  const GridLayout grid = layout_grid(box, heat.num_rows, heat.num_cols, ui.px(44), kMaxHeatCells);
-  if (grid.cells_x == 0 || heat.cell_rows == 0) {
-    empty_note(ui, "The panel is too small for the weights of this sequence.");
+  const Rect box{rect.x + axis_w, rect.y + ui.px(18), rect.w - axis_w - sums_w, rect.h - ui.px(26) - foot};
+  if (m.part.rows < 1 || m.part.cols < 1 || box.w < ui.px(40) || box.h < ui.px(20)) {
+    text_wrapped(ui, FontRole::small, rect, ui[Color::muted], "too small for the weights");
     return;
   }
-  draw_cells(ui, grid, heat);
-  draw_axes(ui, grid, rows.cached());
-  draw_row_sums(ui, grid, heat, rows);
-  const Rect bar{grid.area().right() + sums_w + ui.px(2), box.y, bar_w,
-                 std::clamp(grid.area().h, ui.px(60), ui.px(240))};
-  draw_color_bar(ui, bar, (ui.view.weight_scale == WeightScale::log10));
-  if (mark(ui, "weights/scale", bar,
-           (ui.view.weight_scale == WeightScale::log10) ? "logarithmic; click for linear (L)"
-                                                        : "linear; click for logarithmic (L)",
-           "cividis")
-          .clicked) {
-    ui.view.weight_scale = next_scale(ui.view.weight_scale);
-  }
-  touch_cells(ui, grid, heat, rows);
-  const auto row_of = [&](int q) { return q < 0 ? -1 : q / grid.row_step; };
-  if (ui.view.hover.seq == rows.seq)
-    highlight_cell(ui, grid, row_of(ui.view.hover.q_row), ui.view.hover.k_col, false);
-  highlight_cell(ui, grid, row_of(ui.selection.q_row), ui.selection.k_col, true);
-  const float foot_y = std::min(grid.area().bottom() + ui.px(8), ui.body.bottom() - foot);
-  draw_foot(ui, {ui.body.x, foot_y, ui.body.w, foot}, grid, rows, heat.num_cols);
-  const float thumbs_y = foot_y + foot + ui.px(12);
-  draw_head_thumbs(ui, {ui.body.x, thumbs_y, ui.body.w, ui.body.bottom() - thumbs_y}, rows);
+  lay_out(ui, m, box, ui.view.heat_painter != nullptr && std::max(m.part.rows, m.part.cols) > kMaxHeatCells);
+  if (m.view.heat.cell_rows == 0) return;
+  if (m.textured && !draw_texture(ui, m)) lay_out(ui, m, box, false);
+  if (!m.textured) draw_quads(ui, m);
+  outline(ui, m.grid.area(), ui[Color::stroke]);
+  draw_axes(ui, m.grid, input.rows.cached());
+  draw_row_sums(ui, m);
+  const HeatPart whole = input.part();
+  const bool dragged = zoom_by_mouse(
+      ui, m.grid.area(),
+      {&view.cols, &view.rows, std::min(1.0, 8.0 / whole.cols), std::min(1.0, 8.0 / whole.rows)});
+  touch_cells(ui, m, dragged);
+  draw_rings(ui, m);
+  const float foot_y = std::min(m.grid.area().bottom() + ui.px(8), rect.bottom() - foot);
+  draw_foot(ui, m, {rect.x, foot_y, rect.w, foot});
 }
 
 }  // namespace attn::viz

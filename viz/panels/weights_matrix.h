@@ -1,12 +1,15 @@
-// Prefill weights: query rows over key columns in cividis, row sums at the right, a colour bar, numbers in
-// cells that are large enough. Masked cells are hatched because the kernel did not look at them.
+// Prefill weights: query rows over key columns, row sums at the right, numbers in cells that are large
+// enough. Masked cells are hatched because the kernel did not look at them; NaN and infinite weights have the
+// error colour. More than 64 x 64 cells go through the HeatPainter, with zoom.
 #pragma once
 
-#include "viz/lookup.h"
-#include "viz/widgets/ui.h"
+#include "viz/attention_views.h"
+#include "viz/panels/weights.h"
 
 namespace attn::viz {
 
-void draw_weights_matrix(Ui& ui, const BatchRows& rows);
+/// Axes, cells, sums and legend, inside `rect`. Needs about 220 x 120 px at scale 1; says so when it has
+/// less. Selects q_row and k_col of the sequence, and lights what is hovered elsewhere.
+void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, const Rect& rect);
 
 }  // namespace attn::viz

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,6 +30,9 @@ struct StillOptions {
   std::string device = "auto";
   std::vector<std::string> overrides;
   float scale = 1.0F;
+  viz::ScreenMode mode = viz::ScreenMode::explore;
+  viz::StageView stage = viz::StageView::weights;
+  viz::SideView side = viz::SideView::stages;
   int frames = 12;
 };
 
@@ -45,6 +49,9 @@ viz::ViewState view_of(const StillOptions& options) {
   viz::ViewState view;
   view.theme = *viz::theme_named(options.theme);
   view.scale = options.scale;
+  view.mode = options.mode;
+  view.stage = options.stage;
+  view.side = options.side;
   if (!(view.scale >= 0.5F) || view.scale > 4.0F) {
     throw InputError(fmt::format("--scale {} is out of range; use 0.5 to 4", options.scale));
   }
@@ -106,13 +113,41 @@ int strip(const StillOptions& options) {
   return 0;
 }
 
+/// A choice by name; the words are those of the enum.
+template <class T>
+void add_choice(CLI::App& command, const char* option, T& value, const std::map<std::string, T>& names,
+                const char* text) {
+  command.add_option(option, value, text)->transform(CLI::CheckedTransformer(names));
+}
+
+void add_view(CLI::App& command, StillOptions& options) {
+  using viz::ScreenMode, viz::SideView, viz::StageView;
+  add_choice<ScreenMode>(command, "--mode", options.mode,
+                         {{"explore", ScreenMode::explore}, {"present", ScreenMode::present}},
+                         "everything, or large for a projector");
+  add_choice<StageView>(command, "--stage", options.stage,
+                        {{"weights", StageView::weights},
+                         {"tiles", StageView::tiles},
+                         {"heads", StageView::heads},
+                         {"compare", StageView::compare}},
+                        "what the middle shows");
+  add_choice<SideView>(command, "--side", options.side,
+                       {{"code", SideView::code},
+                        {"stages", SideView::stages},
+                        {"costs", SideView::costs},
+                        {"changes", SideView::changes}},
+                       "what the lower right shows");
+}
+
 void add_common(CLI::App& command, StillOptions& options) {
   command
-      .add_option("file", options.file, "scenario, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1")
+      .add_option("file", options.file,
+                  "scenario, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&tile=0")
       ->required();
   command.add_option("--size", options.size, "pixels")->capture_default_str();
   add_theme_option(command, options.theme);
   command.add_option("--scale", options.scale, "size of text and panels")->capture_default_str();
+  add_view(command, options);
   add_set_option(command, options.overrides);
   add_device_option(command, options.device);
 }

@@ -39,9 +39,13 @@ Link parse_link(const std::string& text) {
       link.head = number;
     } else if (key == "seq") {
       link.seq = number;
+    } else if (key == "row") {
+      link.row = number;
+    } else if (key == "tile") {
+      link.tile = number;
     } else {
       throw InputError(
-          fmt::format("unknown part '{}' after # ({}); known: step, layer, head, seq", key, text));
+          fmt::format("unknown part '{}' after # ({}); known: step, layer, head, seq, row, tile", key, text));
     }
   }
   return link;
@@ -157,7 +161,9 @@ viz::Selection selection_of(const Link& link, const trace::Store& store) {
   };
   selection.layer = pick(link.layer, store.manifest().model.num_layers, "layer");
   selection.head = pick(link.head, store.manifest().model.num_heads, "head");
-  if (link.seq) selection.seq = *link.seq;
+  selection.seq = link.seq.value_or(selection.seq);
+  selection.q_row = link.row.value_or(selection.q_row);
+  selection.tile = link.tile.value_or(selection.tile);
   return selection;
 }
 

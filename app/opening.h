@@ -18,10 +18,11 @@ namespace attn::app {
 
 enum class FileKind { scenario, trace, tensor_case, model };
 
-/// FILE[#step=12&layer=0&head=2&seq=1]: `step` is the engine's step number as the window shows it.
+/// FILE[#step=12&layer=0&head=2&seq=1&row=3&tile=0]: `step` is the engine's step number as the window shows
+/// it, `row` a query row of the sequence.
 struct Link {
   std::filesystem::path path;
-  std::optional<int> step, layer, head, seq;
+  std::optional<int> step, layer, head, seq, row, tile;
 };
 /// Throws InputError for an unknown or malformed part after '#'.
 Link parse_link(const std::string& text);

@@ -11,8 +11,10 @@
 #include "viz/panels/block_tables.h"
 #include "viz/panels/free_queue.h"
 #include "viz/panels/header.h"
+#include "viz/panels/heads.h"
 #include "viz/panels/help.h"
 #include "viz/panels/mask.h"
+#include "viz/panels/numbers.h"
 #include "viz/panels/packed_strip.h"
 #include "viz/panels/requests.h"
 #include "viz/panels/side_tabs.h"
@@ -115,6 +117,8 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_stage_tabs(ui, layout[PanelId::stage_tabs]);
   draw_mask(ui, layout[PanelId::mask]);
   draw_weights(ui, layout[PanelId::weights]);
+  draw_heads(ui, layout[PanelId::heads]);
+  draw_numbers(ui, layout[PanelId::numbers]);
   draw_block_pool(ui, layout[PanelId::pool]);
   draw_free_queue(ui, layout[PanelId::free_queue]);
   draw_block_tables(ui, layout[PanelId::tables]);

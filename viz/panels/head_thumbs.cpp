@@ -44,7 +44,8 @@ Rect draw_head_map(const Ui& ui, const HeatMap& map, const Rect& box) {
   grid.cells_y = map.cell_rows;
   grid.cells_x = map.cell_cols;
   grid.cell_w = w >= 1.0F ? w : box.w / static_cast<float>(map.cell_cols);
-  grid.cell_h = std::min(h >= 1.0F ? h : box.h / static_cast<float>(map.cell_rows), 2.0F * grid.cell_w);
+  grid.cell_h = std::min(h >= 1.0F ? h : box.h / static_cast<float>(map.cell_rows),
+                         (map.cell_rows == 1 ? 4.0F : 2.0F) * grid.cell_w);
   const bool log = ui.view.weight_scale == WeightScale::log10;
   for (int r = 0; r < map.cell_rows; ++r) {
     for (int c = 0; c < map.cell_cols; ++c) {

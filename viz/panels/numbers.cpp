@@ -1,0 +1,189 @@
+#include "viz/panels/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "viz/panels/mass_bars.h"
+#include "viz/panels/weights.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+struct Number {
+  const char* name;    // of the mark, and what other panels light up
+  std::string label;   // above
+  std::string text;    // the number
+  std::string value;   // tooltip
+  std::string source;  // tooltip
+  Color ink = Color::text;
+};
+
+/// The query row that the numbers are of: the selected one, else the last.
+int query_of(const Ui& ui, const WeightsInput& in) {
+  const bool selected = ui.selection.q_row >= in.row_from && ui.selection.q_row < in.row_to;
+  return selected ? ui.selection.q_row : in.row_to - 1;
+}
+
+/// Last tile of the row that the kernel visited; -1: it keeps no tile state, or the row sees no key.
+int last_tile(const trace::AttentionView& view, int head, int row) {
+  const std::size_t size = static_cast<std::size_t>(view.num_heads) * view.num_q * view.num_tiles;
+  if (view.tile_m.size() < size || view.tile_l.size() < size) return -1;
+  for (int tile = view.num_tiles - 1; tile >= 0; --tile) {
+    if (!std::isnan(view.tile_m[view.tile_at(head, row, tile)])) return tile;
+  }
+  return -1;
+}
+
+void add_mass(std::vector<Number>& out, const WeightsInput& in, int q) {
+  const Mass mass = measure_mass(in, q);
+  const std::string source =
+      fmt::format("sum of weights[{}, {}, :] F32, {}", in.head, in.rows.q0 + q, in.view->kernel);
+  const double sum = mass.real + mass.pads.measured;
+  if (mass.pads.pads > 0) {
+    out.push_back({"mass", "real mass", fmt::format("{:.2f} %", 100.0 * mass.real),
+                   fmt::format("{} real keys hold {:.6f} of the row's softmax, {} zero pads {:.6f}",
+                               in.rows.k_len, mass.real, mass.pads.pads, mass.pads.measured),
+                   source, Color::warning});
+  }
+  const bool sees_none = in.part().looked(q) == 0;
+  const bool good = std::abs(sum - 1.0) < 1e-3 || sees_none;
+  out.push_back(
+      {"row_sum", "row \xCE\xA3", std::isfinite(sum) ? fmt::format("{:.6f}", sum) : "NaN",
+       sees_none ? "this query sees no key at all" : fmt::format("the row's weights sum to {:.9f}", sum),
+       source, good ? Color::text : Color::error});
+}
+
+void add_state(std::vector<Number>& out, const WeightsInput& in, int q) {
+  const trace::AttentionView& view = *in.view;
+  const int row = in.rows.q0 + q;
+  const int tile = last_tile(view, in.head, row);
+  const auto state = [&](const char* name, const char* what, const std::vector<float>& values) {
+    if (tile < 0) {
+      out.push_back(
+          {name, name, "\xE2\x80\x93", "this kernel keeps no state per tile", view.kernel, Color::muted});
+      return;
+    }
+    const float value = values[view.tile_at(in.head, row, tile)];
+    out.push_back({name, name, fmt::format("{:.4f}", value),
+                   fmt::format("{} after tile {} of {}{}: {:.6f}", what, tile + 1, view.num_tiles,
+                               view.num_splits > 1 ? ", of its split only" : "", value),
+                   fmt::format("tile_{}[{}, {}, {}] F32, {}", name, in.head, row, tile, view.kernel)});
+  };
+  state("m", "largest score", view.tile_m);
+  state("l", "sum of exp(score - m)", view.tile_l);
+  const std::size_t at = view.at(in.head, row, 1, 0);
+  if (at < view.lse.size()) {
+    out.push_back({"lse", "LSE", fmt::format("{:.4f}", view.lse[at]),
+                   fmt::format("log-sum-exp of the row's scores, m + ln l: {:.6f}", view.lse[at]),
+                   fmt::format("lse[{}, {}] F32, {}", in.head, row, view.kernel)});
+  }
+}
+
+void add_error(std::vector<Number>& out, const trace::AttentionView& view) {
+  const double error = view.max_abs_diff_o;
+  const bool known = !std::isnan(error);
+  const bool good = known && error <= 1e-4 * std::max(1.0, view.max_abs_o);
+  out.push_back(
+      {"err", "max|\xCE\x94| record", known ? fmt::format("{:.1e}", error) : "not compared",
+       known ? fmt::format("output of this launch against the recorded one: {:.3e}, where the largest "
+                           "|o| is {:.4f}",
+                           error, view.max_abs_o)
+             : "this launch was not compared with the record",
+       fmt::format("o F32 of layer {}, {} on {}", view.layer, view.kernel, view.device),
+       !known ? Color::muted
+       : good ? Color::ok
+              : Color::error});
+}
+
+/// Launches of the attention stage of the layer, as the engine's step logged them.
+void add_bytes(std::vector<Number>& out, const trace::StepRecord& step, int layer) {
+  std::uint64_t bytes = 0;
+  int count = 0;
+  float ms = 0.0F;
+  std::string kernels;
+  for (const trace::LaunchEntry& entry : step.launches) {
+    if (entry.stage != trace::Stage::attention || entry.layer != layer) continue;
+    bytes += entry.launch.bytes;
+    ms += entry.launch.ms;
+    ++count;
+    kernels += (kernels.empty() ? "" : ", ") + entry.launch.kernel;
+  }
+  if (count == 0) return;
+  out.push_back({"bytes", "attention moved", bytes_text(bytes),
+                 fmt::format("{} B in {} launch{}; time {}", bytes, count, count == 1 ? "" : "es",
+                             std::isnan(ms) ? std::string("not measured") : fmt::format("{:.4f} ms", ms)),
+                 fmt::format("launch records of layer {}: {}", layer, kernels)});
+}
+
+void draw_number(Ui& ui, const Number& number, const Rect& box) {
+  if (lit(ui, number.name)) fill(ui, box, ui[Color::accent], 0.25F, ui.px(3));
+  const float label_h = std::min(ui.px(16), box.h * 0.45F);
+  text_in(ui, FontRole::small, {box.x + ui.px(4), box.y, box.w - ui.px(8), label_h}, ui[Color::muted],
+          number.label, Align::left);
+  text_in(ui, FontRole::mono, {box.x + ui.px(4), box.y + label_h, box.w - ui.px(8), box.h - label_h},
+          ui[number.ink], number.text, Align::left);
+  if (mark(ui, std::string("numbers/") + number.name, box, number.value, number.source).hovered)
+    ui.view.next_hover.name = number.name;
+}
+
+float width_of(const Ui& ui, const Number& number) {
+  return std::max(text_width(ui, FontRole::small, number.label),
+                  text_width(ui, FontRole::mono, number.text)) +
+         ui.px(12);
+}
+
+/// As many numbers as have room, spread over the row so that columns stay where they are.
+void draw_row(Ui& ui, const std::vector<Number>& numbers, const Rect& row) {
+  float needed = 0.0F;
+  std::size_t count = 0;
+  while (count < numbers.size() && needed + width_of(ui, numbers[count]) <= row.w)
+    needed += width_of(ui, numbers[count++]);
+  if (count == 0) return;
+  const float spare = std::min((row.w - needed) / static_cast<float>(count), ui.px(40));
+  float x = row.x;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float w = width_of(ui, numbers[i]);
+    draw_number(ui, numbers[i], {std::round(x), row.y, w, row.h});
+    x += w + spare;
+  }
+}
+
+}  // namespace
+
+void draw_numbers(Ui& ui, const Rect& rect) {
+  if (!begin_panel(ui, "numbers", rect, {}, {}, PanelLook::bar)) return;
+  const Rect body{rect.x + ui.px(10), rect.y + ui.px(5), rect.w - ui.px(20), rect.h - ui.px(10)};
+  const MaskAlignment mask = ui.frame.step ? mask_in_force(*ui.frame.step) : MaskAlignment::bottom_right;
+  const WeightsInput in =
+      weights_input(ui.frame, ui.frame.attention, focus_seq(ui.frame, ui.selection), ui.selection.head, mask);
+  if (const std::string note = weights_missing(ui.frame, in); !note.empty()) {
+    text_in(ui, FontRole::small, body, ui[Color::muted], ui.frame.step ? note : "", Align::left);
+    end_panel(ui);
+    return;
+  }
+  const int q = query_of(ui, in);
+  std::vector<Number> numbers;
+  add_mass(numbers, in, q);
+  add_state(numbers, in, q);
+  add_error(numbers, *in.view);
+  add_bytes(numbers, *ui.frame.step, in.view->layer);
+  const float chip_w = ui.px(26);
+  letter_chip(ui, {body.x, body.y + (body.h - ui.px(20)) * 0.5F, chip_w, ui.px(20)}, in.rows.seq);
+  const std::string row = fmt::format("query {}", q);
+  const std::string head = fmt::format("head {}", in.head);
+  const float name_w =
+      std::max(text_width(ui, FontRole::small, row), text_width(ui, FontRole::small, head)) + ui.px(18);
+  const float name_x = body.x + chip_w + ui.px(8);
+  text_in(ui, FontRole::small, {name_x, body.y, name_w, body.h * 0.5F}, ui[Color::text], head, Align::left);
+  text_in(ui, FontRole::small, {name_x, body.y + body.h * 0.5F, name_w, body.h * 0.5F}, ui[Color::text], row,
+          Align::left);
+  const float x = name_x + name_w;
+  draw_row(ui, numbers, {x, body.y, body.right() - x, body.h});
+  end_panel(ui);
+}
+
+}  // namespace attn::viz

@@ -1,7 +1,6 @@
 #include "core/trace/attention_launch.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/trace/record_check.h"
 #include "kernels/common/check.h"
@@ -41,7 +40,6 @@ class Launch {
   }
 
  private:
-  float scale() const { return model_.scale.value_or(1.0F / std::sqrt(static_cast<float>(model_.head_dim))); }
   std::size_t num_q() const { return static_cast<std::size_t>(step_.cu_seqlens_q.back()); }
   std::size_t heads() const { return static_cast<std::size_t>(model_.num_heads); }
 
@@ -140,49 +138,21 @@ class Launch {
     }
   }
 
-  /// (query, key) pairs that the mask lets through, of one head: the launch record counts its work by them.
-  std::int64_t visible_pairs() const {
-    std::int64_t pairs = 0;
-    for (std::size_t b = 0; b < static_cast<std::size_t>(step_.num_scheduled); ++b) {
-      const int q_len = step_.cu_seqlens_q[b + 1] - step_.cu_seqlens_q[b];
-      for (int i = 0; i < q_len; ++i) {
-        pairs += visible_keys(step_.config.mask_alignment, i, q_len, k_len(step_, b));
-      }
-    }
-    return pairs;
-  }
-
   void prefill() {
     const bool paged = step_.path == AttentionPath::prefill_paged;
     if (step_.path == AttentionPath::prefill_gather_flatten) {
       gather();
       flatten();
     }
-    PrefillParams params{.dtype = model_.dtype,
-                         .level = step_.config.prefill_level,
-                         .batch = step_.num_scheduled,
-                         .num_heads = model_.num_heads,
-                         .num_kv_heads = model_.num_kv_heads,
-                         .head_dim = model_.head_dim,
-                         .total_q = static_cast<int>(num_q()),
-                         .max_seqlen_q = step_.max_seqlen_q,
-                         .max_seqlen_k = step_.max_seqlen_k,
-                         .scale = scale(),
-                         .mask = step_.config.mask_alignment,
-                         .q = q_.as(),
-                         .k = k_.as(),
-                         .v = v_.as(),
-                         .kv = paged ? in_.pool->kv : PagedKv{},
-                         .block_tables = paged ? tables_.as<std::int32_t>() : nullptr,
-                         .block_table_width = paged ? width_ : 0,
-                         .cu_seqlens_q = cu_q_.as<std::int32_t>(),
-                         .cu_seqlens_k = cu_k_.as<std::int32_t>(),
-                         .o = o_.as(),
-                         .lse = lse_.as<float>(),
-                         .probe = {},
-                         .k_tile = step_.config.k_tile,
-                         .total_k_hint = step_.cu_seqlens_k.back(),
-                         .pairs_hint = visible_pairs()};
+    PrefillParams params = prefill_shape(step_, model_);
+    params.q = q_.as();
+    params.k = k_.as();
+    params.v = v_.as();
+    params.block_tables = paged ? tables_.as<std::int32_t>() : nullptr;
+    params.cu_seqlens_q = cu_q_.as<std::int32_t>();
+    params.cu_seqlens_k = cu_k_.as<std::int32_t>();
+    params.o = o_.as();
+    params.lse = lse_.as<float>();
     const PrefillPlan plan = plan_prefill(params);
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
@@ -195,38 +165,18 @@ class Launch {
 
   void decode() {
     const bool paged = step_.path == AttentionPath::decode_paged;
-    int kv_heads = model_.num_kv_heads;
     if (!paged) {
       gather();
       if (model_.num_heads != model_.num_kv_heads) repeat();
-      kv_heads = model_.num_heads;
     }
-    // One query against its whole context: of the mask alignments only top_left (a "break it" switch)
-    // matters.
-    const bool top_left = step_.config.mask_alignment == MaskAlignment::top_left;
-    DecodeParams params{.dtype = model_.dtype,
-                        .level = step_.config.decode_level,
-                        .form = form(),
-                        .batch = step_.num_scheduled,
-                        .num_heads = model_.num_heads,
-                        .num_kv_heads = kv_heads,
-                        .head_dim = model_.head_dim,
-                        .max_len = step_.max_seqlen_k,
-                        .num_splits = step_.config.num_splits,
-                        .scale = scale(),
-                        .mask = top_left ? MaskAlignment::top_left : MaskAlignment::none,
-                        .q = q_.as(),
-                        .k = k_.as(),
-                        .v = v_.as(),
-                        .kv = paged ? in_.pool->kv : PagedKv{},
-                        .block_tables = paged ? tables_.as<std::int32_t>() : nullptr,
-                        .block_table_width = paged ? width_ : 0,
-                        .context_lens = lens_.as<std::int32_t>(),
-                        .o = o_.as(),
-                        .lse = lse_.as<float>(),
-                        .probe = {},
-                        .k_tile = step_.config.k_tile,
-                        .total_k_hint = step_.cu_seqlens_k.back()};
+    DecodeParams params = decode_shape(step_, model_);
+    params.q = q_.as();
+    params.k = k_.as();
+    params.v = v_.as();
+    params.block_tables = paged ? tables_.as<std::int32_t>() : nullptr;
+    params.context_lens = lens_.as<std::int32_t>();
+    params.o = o_.as();
+    params.lse = lse_.as<float>();
     const DecodePlan plan = plan_decode(params, device_.num_sms());
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
@@ -236,12 +186,6 @@ class Launch {
     params.workspace_bytes = plan.workspace_bytes;
     params.probe = probe_buffers();
     device_.kernels().decode_attention(params, device_.context());
-  }
-
-  DecodeForm form() const {
-    if (step_.path == AttentionPath::decode_gather_masked) return DecodeForm::dense_masked;
-    if (step_.path == AttentionPath::decode_gather_padded) return DecodeForm::dense_padded;
-    return DecodeForm::paged;
   }
 
   /// Device memory starts as NaN bytes, so what the kernel does not visit reads back as NaN.
@@ -321,12 +265,6 @@ class Launch {
 };
 
 }  // namespace
-
-bool reads_cache(AttentionPath path) {
-  return path != AttentionPath::identity && path != AttentionPath::prefill_packed;
-}
-
-bool is_decode(AttentionPath path) { return path >= AttentionPath::decode_paged; }
 
 AttentionOutputs launch_attention(Device& device, const AttentionInputs& inputs, bool probe) {
   ATTN_CHECK(inputs.step->path != AttentionPath::identity, "the identity path launches no kernel");

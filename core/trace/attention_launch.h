@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/trace/attention_view.h"
+#include "core/trace/launch_shape.h"
 #include "core/trace/pool_history.h"
 #include "core/trace/step_record.h"
 #include "kernels/device.h"
@@ -46,9 +47,6 @@ class LaunchLog {
   Device& device_;
   std::vector<LaunchRecord>* previous_;
 };
-
-bool reads_cache(AttentionPath path);  // keys come through block_tables
-bool is_decode(AttentionPath path);    // one query per sequence
 
 /// PRECOND: the record passed check_record, path is not identity. Throws InputError when the probe's
 /// buffers would be unreasonably large.

@@ -130,7 +130,7 @@ class Launch {
                                    .num_heads = model_.num_heads,
                                    .num_kv_heads = model_.num_kv_heads,
                                    .head_dim = model_.head_dim,
-                                   .head_map = HeadMap::grouped,
+                                   .head_map = step_.config.head_map,
                                    .in = tensor->as(),
                                    .out = repeated.as()},
                                   device_.context());

@@ -54,7 +54,7 @@ struct AttentionView {
 /// Empty when the table does not reach it.
 std::vector<float> cache_row(const Pool& pool, bool value, const std::vector<std::int32_t>& block_table,
                              int pos, int kv_head);
-/// One row of a recorded tensor [N, heads, head_dim] as floats.
+/// One row of a recorded tensor [N, heads, head_dim] as floats; empty when it has no such row or head.
 std::vector<float> tensor_row(const TensorRecord& tensor, int row, int head);
 
 }  // namespace attn::trace

@@ -1,6 +1,7 @@
 #include "core/trace/chunk_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -25,8 +26,20 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == kChunkHeaderBytes);
 
-int open_for_writing(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+/// Held while a file is appended to. Where a file system knows no locks, one writes without.
+class FileLock {
+ public:
+  explicit FileLock(int descriptor) : descriptor_(descriptor) { ::flock(descriptor_, LOCK_EX); }
+  ~FileLock() { ::flock(descriptor_, LOCK_UN); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+int open_for_writing(const std::filesystem::path& path, int how) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | how, 0644);
   if (descriptor < 0) {
     throw InputError(fmt::format("cannot write trace '{}' ({}); choose a path in a folder you can write to",
                                  path.string(), std::strerror(errno)));
@@ -49,10 +62,12 @@ std::uint64_t chunk_checksum(ChunkKind kind, std::span<const std::byte> payload)
   return XXH3_64bits_withSeed(payload.data(), payload.size(), static_cast<std::uint32_t>(kind));
 }
 
-FileHandle::~FileHandle() { ::close(descriptor_); }
+FileHandle::~FileHandle() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 ChunkWriter::ChunkWriter(std::filesystem::path path)
-    : path_(std::move(path)), file_(open_for_writing(path_)) {
+    : path_(std::move(path)), file_(open_for_writing(path_, O_CREAT | O_TRUNC)) {
   std::array<std::byte, kFileHeaderBytes> header{};
   std::memcpy(header.data(), kMagic.data(), kMagic.size());
   std::memcpy(header.data() + kMagic.size(), &kTraceVersion, sizeof kTraceVersion);
@@ -62,8 +77,23 @@ ChunkWriter::ChunkWriter(std::filesystem::path path)
 void ChunkWriter::append(ChunkKind kind, std::span<const std::byte> payload) {
   const ChunkHeader header{static_cast<std::uint32_t>(kind), 0, payload.size(),
                            chunk_checksum(kind, payload)};
+  const FileLock lock(file_.get());
   write_all(std::as_bytes(std::span(&header, 1)));
   write_all(payload);
+}
+
+ChunkWriter ChunkWriter::open(std::filesystem::path path) {
+  const ChunkReader reader(path);  // a trace at all?
+  ChunkWriter writer(path, open_for_writing(path, 0));
+  const FileLock lock(writer.file_.get());
+  const ChunkReader locked(path);  // the size at which no other writer is inside a chunk
+  std::uint64_t end = kFileHeaderBytes;
+  while (const auto place = locked.place_at(end)) end = place->offset + place->length;
+  if (end < locked.size() && ::ftruncate(writer.file_.get(), static_cast<off_t>(end)) != 0) {
+    throw InputError(fmt::format("cannot write trace '{}' ({}); copy it to a folder you can write to",
+                                 path.string(), std::strerror(errno)));
+  }
+  return writer;
 }
 
 void ChunkWriter::write_all(std::span<const std::byte> bytes) {
@@ -113,6 +143,15 @@ bool ChunkReader::read_at(std::uint64_t offset, std::span<std::byte> out) const 
     out = out.subspan(static_cast<std::size_t>(got));
   }
   return true;
+}
+
+std::optional<ChunkPlace> ChunkReader::place_at(std::uint64_t offset) const {
+  ChunkHeader header{};
+  if (offset > size_ || size_ - offset < kChunkHeaderBytes) return std::nullopt;
+  if (!read_at(offset, std::as_writable_bytes(std::span(&header, 1)))) return std::nullopt;
+  const std::uint64_t begin = offset + kChunkHeaderBytes;
+  if (header.reserved != 0 || header.length > size_ - begin) return std::nullopt;
+  return ChunkPlace{static_cast<ChunkKind>(header.kind), begin, header.length, header.checksum};
 }
 
 std::optional<ChunkPlace> ChunkReader::scan(std::uint64_t offset, std::vector<std::byte>& payload,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attn::trace {
@@ -19,6 +20,7 @@ enum class ChunkKind : std::uint32_t {
   manifest = 0x494e414d,  // "MANI": Manifest as JSON, the first chunk
   step = 0x50455453,      // "STEP": StepRecord
   label = 0x4c42414c,     // "LABL": text, the label of the next request that entered later
+  bookmarks = 0x4b4f4f42  // "BOOK": all bookmarks, replacing those of an earlier chunk
 };
 
 /// Size of magic + version, and of the header in front of each chunk's payload.
@@ -33,6 +35,7 @@ class FileHandle {
  public:
   explicit FileHandle(int descriptor) : descriptor_(descriptor) {}
   ~FileHandle();
+  FileHandle(FileHandle&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FileHandle(const FileHandle&) = delete;
   FileHandle& operator=(const FileHandle&) = delete;
   int get() const { return descriptor_; }
@@ -41,14 +44,21 @@ class FileHandle {
   int descriptor_;
 };
 
-/// Writes chunks. Each is handed to the system whole before append returns. Throws InputError with the
-/// system's reason when the file cannot be created or written.
+/// Writes chunks. Each is handed to the system whole before append returns, under a lock of the file, so that
+/// two writers (a live run and the bookmarks) do not mix. Throws InputError with the system's reason when the
+/// file cannot be created or written.
 class ChunkWriter {
  public:
+  /// A new file, in place of one that is there.
   explicit ChunkWriter(std::filesystem::path path);
   void append(ChunkKind kind, std::span<const std::byte> payload);
 
+  /// For appending to a trace that is there. A chunk that was cut short at its end can never be read and is
+  /// removed first, or nothing behind it could be read either.
+  static ChunkWriter open(std::filesystem::path path);
+
  private:
+  ChunkWriter(std::filesystem::path path, int descriptor) : path_(std::move(path)), file_(descriptor) {}
   void write_all(std::span<const std::byte> bytes);
   std::filesystem::path path_;
   FileHandle file_;
@@ -72,6 +82,9 @@ class ChunkReader {
   /// is there is not a whole, undamaged chunk: then `problem` says so. Never allocates more than is left.
   std::optional<ChunkPlace> scan(std::uint64_t offset, std::vector<std::byte>& payload,
                                  std::string& problem) const;
+  /// Where the chunk that begins at `offset` lies, from its header alone: the payload is not read and its
+  /// checksum not compared. Nothing when no whole chunk can lie there.
+  std::optional<ChunkPlace> place_at(std::uint64_t offset) const;
   /// The payload of a chunk found earlier; throws InputError when the file has changed since.
   std::vector<std::byte> read(const ChunkPlace& place) const;
 

@@ -29,7 +29,7 @@ struct StepCosts {
   Cost attention;                     // stages store_kvcache .. attention
   std::uint64_t score_dots = 0;       // visible (query, key) pairs of one head, all sequences
   std::uint64_t kv_rows_written = 0;  // slots >= 0 of slot_mapping
-  std::uint64_t kv_rows_read = 0;     // keys attended to, sum over sequences
+  std::uint64_t kv_rows_read = 0;     // keys attended to (zero pads too), sum over sequences
   std::uint64_t query_rows = 0;       // N
 };
 StepCosts step_costs(const StepRecord& step);
@@ -44,7 +44,8 @@ struct RunCosts {
   PhaseCosts prefill;
   PhaseCosts decode;
 };
-/// Adds one step; the caller keeps the sums while a recording grows.
+/// Adds one step (the warmup is neither prefill nor decode and adds nothing); the caller keeps the sums while
+/// a recording grows.
 void add_step(RunCosts& run, const StepRecord& step);
 
 }  // namespace attn::trace

@@ -34,7 +34,12 @@ std::tuple<int, int, Stage> order_of(const StagePlace& place) {
 class Walk {
  public:
   Walk(const Store& store, const Cursor& cursor, Grain grain, TileGrids& grids)
-      : store_(store), start_(cursor), at_(cursor), grain_(grain), grids_(grids), model_(store.manifest().model) {
+      : store_(store),
+        start_(cursor),
+        at_(cursor),
+        grain_(grain),
+        grids_(grids),
+        model_(store.manifest().model) {
     at_.index = std::clamp(at_.index, 0, store.num_steps() - 1);
     load();
   }
@@ -121,10 +126,21 @@ class Walk {
     at_.cell = grain_ == Grain::cell && at_.tile >= 0 ? tiles.num_keys - 1 : -1;
   }
 
+  /// A tile or cell that this row does not have (a cursor from elsewhere) stands for the last one.
+  void clamp_to(const TileGrid& tiles) {
+    if (grain_ < Grain::tile) return;
+    at_.tile = std::min(at_.tile, tiles.tiles() - 1);
+    if (at_.cell < 0) return;
+    const int first = std::max(0, at_.tile) * tiles.k_tile;
+    at_.cell =
+        at_.tile < 0 ? -1 : std::clamp(at_.cell, first, std::min(first + tiles.k_tile, tiles.num_keys) - 1);
+  }
+
   /// Onwards within an attention stage; false when its last place was passed.
   bool next_inside() {
     const TileGrid tiles = grid();
-    if (grain_ == Grain::cell && at_.tile >= 0 && at_.tile < tiles.tiles()) {
+    clamp_to(tiles);
+    if (grain_ == Grain::cell && at_.tile >= 0) {
       const int next = std::max(at_.cell + 1, at_.tile * tiles.k_tile);
       if (next < std::min((at_.tile + 1) * tiles.k_tile, tiles.num_keys)) {
         at_.cell = next;
@@ -149,13 +165,14 @@ class Walk {
       outside();
       return true;
     }
+    clamp_to(tiles);
     if (at_.cell >= 0) {
-      const int first = std::max(0, at_.tile) * tiles.k_tile;
+      const int first = at_.tile * tiles.k_tile;
       at_.cell = grain_ == Grain::cell && at_.cell > first ? at_.cell - 1 : -1;
       return true;
     }
     if (at_.tile >= 0) {
-      at_.tile = std::min(at_.tile, tiles.tiles()) - 1;
+      --at_.tile;
       if (grain_ == Grain::cell && at_.tile >= 0) {
         at_.cell = std::min((at_.tile + 1) * tiles.k_tile, tiles.num_keys) - 1;
       }

@@ -86,8 +86,13 @@ class FileStore : public Store {
 
  private:
   const IndexEntry& entry(int index) const {
-    ATTN_CHECK(index >= 0 && static_cast<std::size_t>(index) < index_.size(), "step {} of {}", index,
-               index_.size());
+    if (index < 0 || static_cast<std::size_t>(index) >= index_.size()) {
+      const std::size_t count = index_.size();
+      throw InputError(
+          count == 0 ? fmt::format("trace '{}' holds no whole step; record it again", file_.path().string())
+                     : fmt::format("trace '{}' has no step at place {}; choose 0 to {}",
+                                   file_.path().string(), index, count - 1));
+    }
     return index_[static_cast<std::size_t>(index)];
   }
 

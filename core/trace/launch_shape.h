@@ -1,5 +1,5 @@
-// The attention launch of a recorded step as launcher parameters without their pointers: what plans, grids and
-// the launch itself start from, so that they cannot disagree.
+// The attention launch of a recorded step as launcher parameters without their pointers: what plans, grids
+// and the launch itself start from, so that they cannot disagree.
 #pragma once
 
 #include "core/trace/cursor.h"

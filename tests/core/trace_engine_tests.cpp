@@ -13,48 +13,11 @@
 #include "core/trace/state_hash.h"
 #include "core/trace/trace_file.h"
 #include "tests/core/engine_support.h"
-#include "tests/core/engine_tiny_model.h"
 #include "tests/core/trace_random.h"
+#include "tests/core/trace_runs.h"
 
 namespace attn::trace::test {
 namespace {
-
-using attn::test::range;
-using attn::test::request;
-
-/// A pool of 7 blocks of 4: two prompts share a beginning, one is chunked, and the pool gets tight enough to
-/// preempt and to reuse freed blocks.
-EngineConfig tight_config() {
-  EngineConfig config = attn::test::pool(4, 7);
-  config.max_num_batched_tokens = 10;
-  config.max_num_seqs = 3;
-  return config;
-}
-
-/// Runs to the end, live recording and file at once.
-std::shared_ptr<Recording> record_run(Device& device, const EngineConfig& config,
-                                      const std::filesystem::path& path) {
-  const attn::test::TinyModel model;
-  Transformer transformer(device, model.dir());
-  Engine engine(device, &transformer, config, [](std::int32_t id) { return "<" + std::to_string(id) + ">"; });
-  engine.add_request(request(range(1, 8), 6));
-  engine.add_request(request(range(1, 14), 5));
-  engine.add_request(request({7, 7, 7}, 6, 1));
-  engine.add_request(request({}, 3, 2));
-  engine.add_request(request(range(1, 9), 4, 9));
-  Manifest manifest;
-  manifest.config = engine.config();
-  manifest.model = engine.model_shape();
-  manifest.device = device.name();
-  auto recording = std::make_shared<Recording>(manifest);
-  Writer writer(path, manifest);
-  while (engine.has_work()) {
-    const auto step = engine.step();
-    recording->append(step);
-    writer.append(*step);
-  }
-  return recording;
-}
 
 struct Paths {
   PrefillPath prefill;
@@ -73,7 +36,7 @@ TEST_P(TraceEngine, EveryCursorIsReproducedLastToFirst) {
   config.decode_path = GetParam().decode;
   config.prefill_level = config.decode_level = GetParam().level;
   config.warmup = config.warmup_identity = GetParam().warmup;
-  const auto live = record_run(*device, config, folder / "run.attn");
+  const auto live = tight_run(*device, config, folder / "run.attn");
   const std::shared_ptr<const Store> file = open_trace(folder / "run.attn");
   EXPECT_EQ(file->note(), "");
   ASSERT_EQ(file->num_steps(), live->num_steps());
@@ -103,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(TraceEngineRun, TheScenarioHasWhatTheTestsAbovePromise) {
   TemporaryFolder folder;
   const auto device = make_simt_device();
-  const auto live = record_run(*device, tight_config(), folder / "run.attn");
+  const auto live = tight_run(*device, tight_config(), folder / "run.attn");
   std::set<EventKind> events;
   std::set<AttentionPath> paths;
   for (int i = 0; i < live->num_steps(); ++i) {
@@ -124,8 +87,8 @@ TEST(TraceEngineRun, BookkeepingOnlyRunsPassTheCheckToo) {
   TemporaryFolder folder;
   attn::test::NoDevice device;
   Engine engine(device, nullptr, tight_config());
-  engine.add_request(request(range(1, 8), 6));
-  engine.add_request(request(range(1, 14), 5));
+  engine.add_request(attn::test::request(attn::test::range(1, 8), 6));
+  engine.add_request(attn::test::request(attn::test::range(1, 14), 5));
   Manifest manifest;
   manifest.config = engine.config();
   Writer writer(folder / "run.attn", manifest);

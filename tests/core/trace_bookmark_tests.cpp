@@ -83,7 +83,7 @@ TEST(TraceBookmarks, CutsAndFlippedBytesNeverCrash) {
   save_bookmarks(path, some_bookmarks());
   const auto bytes = read_file(path);
   std::mt19937 random(6);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 400; ++i) {
     auto damaged = bytes;
     damaged[random() % damaged.size()] ^= static_cast<std::byte>(1 + random() % 255);
     if (i % 3 == 0) damaged.resize(random() % damaged.size());
@@ -107,7 +107,7 @@ TEST(TraceBookmarks, ForgedListsAreRefusedOrHarmless) {
       after.begin() + static_cast<std::ptrdiff_t>(before.size() + kChunkHeaderBytes), after.end());
   std::mt19937 random(7);
   int refused = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 400; ++i) {
     auto forged = payload;
     forged[random() % forged.size()] = static_cast<std::byte>(random() % 2 ? 0xFF : random());
     if (i % 4 == 0) forged.resize(random() % forged.size());
@@ -121,7 +121,7 @@ TEST(TraceBookmarks, ForgedListsAreRefusedOrHarmless) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 300);
+  EXPECT_GT(refused, 100);
 }
 
 TEST(TraceBookmarks, WhatIsNoTraceSaysSo) {

@@ -50,17 +50,17 @@ GlPainter::~GlPainter() {
 }
 
 void GlPainter::restyle(const viz::ViewState& view) {
-  if (view.scale == scale_ && view.theme == theme_) return;
+  const viz::StyleKey style = viz::style_key(view);
+  if (style == style_) return;
   font_note_ = viz::apply_style(view);
 #if IMGUI_VERSION_NUM < 19200  // later versions follow changes of the atlas by themselves
-  if (scale_ != 0.0F) {        // the first texture is made by the first NewFrame
+  if (style_.scale != 0.0F) {  // the first texture is made by the first NewFrame
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
   }
 #endif
   forget();  // the same triangles look different with other glyphs in the texture
-  scale_ = view.scale;
-  theme_ = view.theme;
+  style_ = style;
 }
 
 GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selection& selection,

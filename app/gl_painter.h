@@ -41,8 +41,7 @@ class GlPainter {
   viz::Marks marks_;
   std::string font_note_;
   std::uint64_t last_picture_ = 0;  // hash of what was drawn last; 0 = nothing
-  float scale_ = 0.0F;
-  viz::ThemeId theme_ = viz::ThemeId::dark;
+  viz::StyleKey style_;             // scale 0: nothing styled yet
 };
 
 }  // namespace attn::app

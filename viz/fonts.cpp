@@ -23,7 +23,11 @@ constexpr std::array<RoleSpec, kNumFontRoles> kRoles = {{
     {18.0F, "Inter-SemiBold", "DejaVuSans-Bold"},
     {13.0F, "JetBrainsMono-Regular", "DejaVuSansMono"},
     {11.0F, "JetBrainsMono-Regular", "DejaVuSansMono"},
+    {18.0F, "JetBrainsMono-Regular", "DejaVuSansMono"},
+    {22.3F, "Inter-Regular", "DejaVuSans"},
 }};
+
+constexpr float kPresentSmallest = 20.0F / kPresentScale;  // at scale 1
 
 constexpr std::array<const char*, 6> kUsualDirs = {"/usr/share/fonts/opentype/inter",
                                                    "/usr/share/fonts/truetype/inter",
@@ -83,29 +87,35 @@ void add_role(ImFontAtlas& atlas, const std::string& path, const std::string& sy
   if (!symbols.empty()) atlas.AddFontFromFileTTF(symbols.c_str(), size, &merged, kSymbolRanges);
 }
 
+float size_of(const ImFont& baked) {
+#if IMGUI_VERSION_NUM < 19200
+  return baked.FontSize;
+#else
+  return baked.LegacySize;
+#endif
+}
+
 /// Whether the atlas already holds every role at this scale, so that a change of theme bakes nothing.
-bool built_for(const ImFontAtlas& atlas, float scale) {
+bool built_for(const ImFontAtlas& atlas, float scale, bool present) {
   if (atlas.Fonts.Size != kNumFontRoles) return false;
   for (int i = 0; i < kNumFontRoles; ++i) {
-#if IMGUI_VERSION_NUM < 19200
-    const float size = atlas.Fonts[i]->FontSize;
-#else
-    const float size = atlas.Fonts[i]->LegacySize;
-#endif
-    if (size != font_size(static_cast<FontRole>(i), scale)) return false;
+    if (size_of(*atlas.Fonts[i]) != font_size(static_cast<FontRole>(i), scale, present)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-float font_size(FontRole role, float scale) {
-  return std::max(8.0F, std::round(kRoles[static_cast<std::size_t>(role)].size * scale));
+float font_size(FontRole role, float scale, bool present) {
+  const float size = kRoles[static_cast<std::size_t>(role)].size;
+  return std::max(8.0F, std::round((present ? std::max(size, kPresentSmallest) : size) * scale));
 }
 
-std::string load_fonts(const std::vector<std::string>& dirs, float scale) {
+float font_pixels(FontRole role) { return size_of(*font(role)); }
+
+std::string load_fonts(const std::vector<std::string>& dirs, float scale, bool present) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-  const bool build = !built_for(atlas, scale);
+  const bool build = !built_for(atlas, scale, present);
   if (build) atlas.Clear();
   std::string missing;
   for (int i = 0; i < kNumFontRoles; ++i) {
@@ -114,7 +124,8 @@ std::string load_fonts(const std::vector<std::string>& dirs, float scale) {
     const bool named = missing.find(spec.file) != std::string::npos;
     if (path.empty() && !named) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", spec.file);
     if (build)
-      add_role(atlas, path, find_font(dirs, spec.fallback), font_size(static_cast<FontRole>(i), scale));
+      add_role(atlas, path, find_font(dirs, spec.fallback),
+               font_size(static_cast<FontRole>(i), scale, present));
   }
   if (build) atlas.Build();
   if (missing.empty()) return {};

@@ -17,17 +17,25 @@ enum class FontRole : unsigned char {
   title,       // 18 px semibold: scenario name
   mono,        // 13 px: numbers, tokens
   mono_small,  // 11 px: numbers inside cells and slots
+  number,      // 18 px mono: the numbers that matter
+  caption,     // 22 px: the sentence in mode present
   count_
 };
 inline constexpr int kNumFontRoles = static_cast<int>(FontRole::count_);
 
-/// Whole pixels of a role at a scale.
-float font_size(FontRole role, float scale);
+/// Mode present enlarges everything by this and has smallest sizes of its own, for the back row.
+inline constexpr float kPresentScale = 1.35F;
+
+/// Whole pixels of a role at a scale. `present`: `scale` has kPresentScale in it, no text is under 20 px,
+/// numbers that matter are 24 px and the caption 30 px at 1.35.
+float font_size(FontRole role, float scale, bool present = false);
+/// Whole pixels of a role in the current atlas.
+float font_pixels(FontRole role);
 
 /// Fills ImGui's atlas with every role, in order, from the first directory of `dirs` that has each file
 /// (then the usual Debian ones). Returns "" or one sentence naming what was not found; that role then uses
 /// ImGui's built-in font.
-std::string load_fonts(const std::vector<std::string>& dirs, float scale);
+std::string load_fonts(const std::vector<std::string>& dirs, float scale, bool present = false);
 
 /// The role's font in the current atlas; ImGui's current font when load_fonts was never called.
 ImFont* font(FontRole role);

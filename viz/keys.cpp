@@ -149,7 +149,7 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       view.weight_scale = next_scale(view.weight_scale);
       return;
     case KeyAction::theme:
-      view.theme = next_theme(view.theme);
+      theme_to_change(view) = next_theme(theme_in_use(view));
       return;
     case KeyAction::larger:
       return resize(view, kScaleStep);
@@ -159,10 +159,10 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       view.scale = 1.0F;
       return;
     case KeyAction::help:
-      view.show_help = !view.show_help;
-      return;
+      if (view.shell.overlay == Overlay::help) return view.shell.close();
+      return view.shell.open(Overlay::help);
     case KeyAction::unselect:
-      view.show_help = false;
+      view.shell.close();
       break;
     default:
       break;

@@ -7,14 +7,16 @@
 #include "viz/fonts.h"
 #include "viz/keys.h"
 #include "viz/layout/screen_layout.h"
+#include "viz/panels/banner.h"
 #include "viz/panels/block_pool.h"
 #include "viz/panels/block_tables.h"
+#include "viz/panels/caption.h"
 #include "viz/panels/free_queue.h"
 #include "viz/panels/header.h"
 #include "viz/panels/heads.h"
-#include "viz/panels/help.h"
 #include "viz/panels/mask.h"
 #include "viz/panels/numbers.h"
+#include "viz/panels/overlays.h"
 #include "viz/panels/packed_strip.h"
 #include "viz/panels/requests.h"
 #include "viz/panels/side_tabs.h"
@@ -24,39 +26,20 @@
 #include "viz/panels/timeline.h"
 #include "viz/panels/weights.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/splitters.h"
 
 namespace attn::viz {
 namespace {
 
-ImVec4 tone(Rgb color, float alpha = 1.0F) { return ImGui::ColorConvertU32ToFloat4(rgba(color, alpha)); }
-
-/// ImGui's own widgets (the prompt box, tooltips, scroll bars) in the theme's colours.
-void color_widgets(const Theme& theme, ImGuiStyle& style) {
-  auto& c = style.Colors;
-  c[ImGuiCol_Text] = tone(theme[Color::text]);
-  c[ImGuiCol_TextDisabled] = tone(theme[Color::muted]);
-  c[ImGuiCol_WindowBg] = tone(theme[Color::panel]);
-  c[ImGuiCol_PopupBg] = tone(theme[Color::raised]);
-  c[ImGuiCol_Border] = tone(theme[Color::stroke]);
-  c[ImGuiCol_FrameBg] = tone(theme[Color::raised]);
-  c[ImGuiCol_FrameBgHovered] = tone(mix(theme[Color::raised], theme[Color::text], 0.08));
-  c[ImGuiCol_FrameBgActive] = tone(mix(theme[Color::raised], theme[Color::accent], 0.25));
-  c[ImGuiCol_ScrollbarBg] = tone(theme[Color::panel], 0.0F);
-  c[ImGuiCol_ScrollbarGrab] = tone(theme[Color::border]);
-  c[ImGuiCol_ScrollbarGrabHovered] = tone(theme[Color::stroke]);
-  c[ImGuiCol_ScrollbarGrabActive] = tone(theme[Color::stroke]);
-  c[ImGuiCol_TextSelectedBg] = tone(theme[Color::accent], 0.35F);
-}
-
 /// The background is cleared to the panel colour, so only what lies between panels is painted: on a software
 /// renderer, filling every panel would cost more than all the rest. Each panel paints the gap above and left
 /// of itself.
-void draw_gaps(const Ui& ui, const ScreenLayout& layout) {
+void draw_gaps(const Ui& ui, const ScreenLayout& layout, float layout_height) {
   ImDrawList* draw = ImGui::GetBackgroundDrawList();
   const ImU32 color = rgba(ui[Color::window]);
   const float gap = layout.gap;
   const Rect& header = layout[PanelId::header];
-  const Rect& status = layout[PanelId::status];
+  const float foot = layout.shows(PanelId::status) ? layout[PanelId::status].y : layout_height;
   const auto paint = [&](float x0, float y0, float x1, float y1) {
     draw->AddRectFilled({x0, y0}, {x1, y1}, color);
   };
@@ -67,29 +50,11 @@ void draw_gaps(const Ui& ui, const ScreenLayout& layout) {
     paint(r.x - gap, r.y - gap, r.right(), r.y);
     paint(r.x - gap, r.y, r.x, r.bottom());
   }
-  paint(header.right() - gap, header.bottom(), header.right(), status.y);
-  paint(0.0F, status.y - gap, header.right() - gap, status.y);
+  paint(header.right() - gap, header.bottom(), header.right(), foot);
+  paint(0.0F, foot - gap, header.right() - gap, foot);
 }
 
 }  // namespace
-
-std::string apply_style(const ViewState& view) {
-  const float scale = std::clamp(view.scale, 0.5F, 4.0F);
-  ImGuiStyle& style = ImGui::GetStyle();
-  style = ImGuiStyle();
-  style.FrameRounding = 4.0F;
-  style.FrameBorderSize = 1.0F;
-  style.FramePadding = {6.0F, 5.0F};
-  style.PopupRounding = 4.0F;
-  style.WindowPadding = {10.0F, 8.0F};
-  style.ScrollbarSize = 9.0F;
-  style.ScrollbarRounding = 4.0F;
-  style.DisabledAlpha = 0.6F;
-  style.AntiAliasedFill = true;
-  style.ScaleAllSizes(scale);
-  color_widgets(theme_of(view.theme), style);
-  return load_fonts(view.font_dirs, scale);
-}
 
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands) {
@@ -98,20 +63,15 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   view.next_hover = {};
   handle_keys(frame, selection, view, commands);
 
-  Ui ui{frame,   selection, view, marks, commands, theme_of(view.theme), std::clamp(view.scale, 0.5F, 4.0F),
-        nullptr, {},        {},   false};
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const ScreenLayout layout = layout_screen({.width = size.x,
-                                             .height = size.y,
-                                             .scale = ui.scale,
-                                             .mode = view.mode,
-                                             .stage = view.stage,
-                                             .side = view.side,
-                                             .page = view.page,
-                                             .maximised = view.maximised,
-                                             .splits = view.splits});
-  draw_gaps(ui, layout);
+  const LayoutInput input = layout_input(view, frame, size.x, size.y);
+  const ScreenLayout layout = layout_screen(input);
+  Ui ui{frame,       selection, view, marks, commands, theme_of(theme_in_use(view)),
+        input.scale, nullptr,   {},   {},    false};
+  draw_gaps(ui, layout, size.y);
+  drag_splitters(ui, layout);
   draw_header(ui, layout);
+  draw_banner(ui, layout[PanelId::banner]);
   draw_requests(ui, layout[PanelId::requests]);
   draw_packed_strip(ui, layout[PanelId::strip]);
   draw_stage_tabs(ui, layout[PanelId::stage_tabs]);
@@ -124,9 +84,11 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_block_tables(ui, layout[PanelId::tables]);
   draw_side_tabs(ui, layout[PanelId::side_tabs]);
   draw_stage_list(ui, layout[PanelId::stages]);
+  draw_caption(ui, layout[PanelId::caption]);
   draw_timeline(ui, layout[PanelId::timeline]);
   draw_status(ui, layout[PanelId::status]);
-  if (view.show_help) draw_help(ui, {0.0F, 0.0F, size.x, size.y});
+  draw_focus(ui, layout);
+  draw_overlays(ui, {0.0F, 0.0F, size.x, size.y});
 }
 
 }  // namespace attn::viz

@@ -6,6 +6,7 @@
 #include "viz/heat_texture.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/marks.h"
+#include "viz/shell_view.h"
 #include "viz/theme.h"
 
 namespace attn::viz {
@@ -30,13 +31,13 @@ struct ViewState {
   bool playing = false;
   float scale = 1.0F;
   ThemeId theme = ThemeId::dark;
-  bool show_help = false;
-  int page = 0;  // of layout_screen, for windows too small for everything (X)
+  int page = 0;  // of layout_screen: what does not fit at once (X)
   ScreenMode mode = ScreenMode::explore;
   StageView stage = StageView::weights;
   SideView side = SideView::stages;
-  PanelId maximised = PanelId::count_;  // count_: none
-  Splits splits;
+  PanelId maximised = PanelId::count_;      // count_: none
+  Splits splits;                            // of mode explore
+  ShellView shell;                          // menus, dialogs, splitters; what mode present has of its own
   trace::Grain grain = trace::Grain::step;  // what the arrow keys step by
   float speed = 1.0F;                       // of playing, 0.25 .. 4
   bool reduced_motion = false;
@@ -49,16 +50,32 @@ struct ViewState {
   HeatPainter* heat_painter = nullptr;             // draws large matrices; null: as coarse quads
 };
 
+/// Mode present has a theme, a scale and splitters of its own.
+ThemeId theme_in_use(const ViewState& view);
+ThemeId& theme_to_change(ViewState& view);
+Splits& splits_to_change(ViewState& view);
+float screen_scale(const ViewState& view);
+LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height);
+
+/// What apply_style depends on: call it again when this differs.
+struct StyleKey {
+  float scale = 0.0F;
+  ThemeId theme = ThemeId::dark;
+  ScreenMode mode = ScreenMode::explore;
+  bool operator==(const StyleKey&) const = default;
+};
+StyleKey style_key(const ViewState& view);
+
 /// Draws into the current ImGui frame (display size from ImGui::GetIO()). Fills marks, appends commands,
 /// handles the keys of keys.h. The target must be cleared to the style's ImGuiCol_WindowBg, on which the
 /// panels stand.
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands);
 
-/// Builds the font atlas for view.scale and applies the theme; call before the first frame and whenever scale
-/// or theme differ from the last call. Keys change both. A new scale bakes a new atlas, whose texture must be
-/// uploaded again; a new theme does not.
-/// Returns "" or one sentence naming fonts that were not found.
+/// Builds the font atlas for the screen's scale and applies the theme; call before the first frame and
+/// whenever style_key differs from the last call. Keys change it. A new scale bakes a new atlas, whose
+/// texture must be uploaded again; a new theme does not. Returns "" or one sentence naming fonts that were
+/// not found.
 std::string apply_style(const ViewState& view);
 
 /// The same state as text, for the clipboard and `describe`.

@@ -31,6 +31,8 @@ enum class Color : std::uint8_t {
   unwritten,    // dotted outline of slots nobody wrote
   allowed,      // fill of visible mask cells
   cached_band,  // fill of visible mask cells that come from the cache
+  alarm,        // banner: something is broken on purpose
+  on_alarm,     // text on it
   count_
 };
 inline constexpr int kNumColors = static_cast<int>(Color::count_);

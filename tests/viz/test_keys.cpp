@@ -89,7 +89,7 @@ TEST(Keys, EveryKeyDoesSomethingAndNoneCollides) {
     Commands commands;
     run_key(key.action, 0, s.frame, selection, view, commands);
     const bool view_changed = view.scale != before.scale || view.theme != before.theme ||
-                              view.show_help != before.show_help || view.page != before.page ||
+                              view.shell.overlay != before.shell.overlay || view.page != before.page ||
                               view.weight_scale != before.weight_scale || view.stage != before.stage ||
                               view.side != before.side;
     EXPECT_TRUE(view_changed || !commands.empty()) << key.label;

@@ -1,5 +1,6 @@
 // Layouts are pure geometry: panels inside the window and apart from each other at every size, cards and
 // cells inside their panels.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -22,22 +23,34 @@ bool inside(const Rect& outer, const Rect& inner) {
          inner.bottom() <= outer.bottom() + 0.01F;
 }
 
-TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
-  for (float w : {640.0F, 800.0F, 1024.0F, 1280.0F, 1360.0F, 1600.0F, 1920.0F, 2560.0F, 3840.0F}) {
-    for (float h : {480.0F, 640.0F, 768.0F, 900.0F, 1080.0F, 1440.0F, 2160.0F}) {
-      for (float scale : {0.75F, 1.0F, 1.35F, 2.0F, 2.5F}) {
-        const int pages = layout_screen({.width = w, .height = h, .scale = scale}).pages;
-        for (int page = 0; page < pages; ++page) {
-          const ScreenLayout layout = layout_screen({.width = w, .height = h, .scale = scale, .page = page});
-          for (int i = 0; i < kNumPanels; ++i) {
-            const Rect& a = layout.rects[static_cast<std::size_t>(i)];
-            if (a.w <= 0.0F) continue;
-            ASSERT_TRUE(inside({0, 0, w, h}, a)) << w << "x" << h << " at " << scale << ", panel " << i;
-            for (int j = i + 1; j < kNumPanels; ++j) {
-              const Rect& b = layout.rects[static_cast<std::size_t>(j)];
-              ASSERT_FALSE(b.w > 0.0F && overlap(a, b))
-                  << w << "x" << h << " at " << scale << ": " << i << ", " << j;
-            }
+struct Size {
+  float w, h;
+};
+constexpr Size kSizes[] = {{640, 480},  {800, 600},   {1024, 640},  {1280, 720},  {1366, 768},  {1440, 900},
+                           {1600, 900}, {1920, 1080}, {2560, 1080}, {2560, 1440}, {1200, 1920}, {3840, 2160}};
+constexpr float kScales[] = {0.75F, 1.0F, 1.35F, 2.0F, 2.5F};
+
+/// Every size, scale, mode, stage view (with a side view), dragged gaps, a banner, every page.
+template <class Check>
+void for_every_layout(Check check) {
+  const Splits dragged[] = {{},
+                            {.left = 0.05F, .right = 0.9F, .bottom = 0.9F, .stage = 0.02F, .side = 0.95F},
+                            {.left = 0.9F, .right = 0.01F, .bottom = 0.01F, .stage = 0.98F, .side = 0.05F}};
+  for (const Size size : kSizes) {
+    for (const float scale : kScales) {
+      for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+        for (int view = 0; view < 4; ++view) {
+          for (const Splits& splits : dragged) {
+            LayoutInput input{.width = size.w,
+                              .height = size.h,
+                              .scale = mode == ScreenMode::present ? scale * 1.35F : scale,
+                              .mode = mode,
+                              .stage = static_cast<StageView>(view),
+                              .side = static_cast<SideView>(view),
+                              .splits = splits,
+                              .broken = view % 2 == 1};
+            const int pages = layout_screen(input).pages;
+            for (input.page = 0; input.page < pages; ++input.page) check(input, layout_screen(input));
           }
         }
       }
@@ -45,27 +58,102 @@ TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
   }
 }
 
-TEST(ScreenLayout, EveryPanelIsOnSomePage) {
-  for (const auto& [w, h] : {std::pair{1600.0F, 900.0F}, {1024.0F, 640.0F}, {640.0F, 480.0F}}) {
-    std::array<bool, kNumPanels> seen{};
-    // Every view of the stage beside every view of the side is more than needed: walk them together.
-    for (int view = 0; view < 4; ++view) {
-      LayoutInput input{.width = w,
-                        .height = h,
-                        .scale = 1.0F,
-                        .stage = static_cast<StageView>(view),
-                        .side = static_cast<SideView>(view)};
-      const int pages = layout_screen(input).pages;
-      for (input.page = 0; input.page < pages; ++input.page) {
-        const ScreenLayout layout = layout_screen(input);
-        for (int i = 0; i < kNumPanels; ++i) {
-          const Rect& rect = layout.rects[static_cast<std::size_t>(i)];
-          if (rect.w >= 100.0F && rect.h >= 24.0F) seen[static_cast<std::size_t>(i)] = true;
-        }
+std::string told(const LayoutInput& input) {
+  return fmt::format("{}x{} at {}, {}, page {}", input.width, input.height, input.scale,
+                     input.mode == ScreenMode::present ? "present" : "explore", input.page);
+}
+
+TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
+  for_every_layout([](const LayoutInput& input, const ScreenLayout& layout) {
+    for (int i = 0; i < kNumPanels; ++i) {
+      const Rect& a = layout.rects[static_cast<std::size_t>(i)];
+      if (a.w <= 0.0F) continue;
+      ASSERT_TRUE(inside({0, 0, input.width, input.height}, a)) << told(input) << ", panel " << i;
+      for (int j = i + 1; j < kNumPanels; ++j) {
+        const Rect& b = layout.rects[static_cast<std::size_t>(j)];
+        ASSERT_FALSE(b.w > 0.0F && overlap(a, b)) << told(input) << ": " << i << ", " << j;
       }
     }
-    for (int i = 0; i < kNumPanels; ++i)
-      EXPECT_TRUE(seen[static_cast<std::size_t>(i)]) << w << ": panel " << i;
+    for (const Splitter& splitter : layout.splitters) {
+      if (splitter.handle.w <= 0.0F) continue;
+      for (const Rect& panel : layout.rects)
+        ASSERT_FALSE(panel.w > 0.0F && overlap(splitter.handle, panel)) << told(input);
+    }
+  });
+}
+
+TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
+  for (const Size size : kSizes) {
+    for (const float scale : kScales) {
+      if (size.h / scale < 250.0F) continue;  // below what the window allows at its largest letters
+      std::array<bool, kNumPanels> seen{};
+      for (int view = 0; view < 4; ++view) {
+        LayoutInput input{.width = size.w,
+                          .height = size.h,
+                          .scale = scale,
+                          .stage = static_cast<StageView>(view),
+                          .side = static_cast<SideView>(view),
+                          .broken = true};
+        const int pages = layout_screen(input).pages;
+        for (input.page = 0; input.page < pages; ++input.page) {
+          const ScreenLayout layout = layout_screen(input);
+          for (int i = 0; i < kNumPanels; ++i) {
+            const Rect& rect = layout.rects[static_cast<std::size_t>(i)];
+            if (rect.w >= 100.0F * scale && rect.h >= 24.0F * scale) seen[static_cast<std::size_t>(i)] = true;
+          }
+        }
+      }
+      for (int i = 0; i < kNumPanels; ++i) {
+        EXPECT_TRUE(seen[static_cast<std::size_t>(i)] || static_cast<PanelId>(i) == PanelId::caption)
+            << size.w << "x" << size.h << " at " << scale << ": panel " << i;
+      }
+    }
+  }
+}
+
+TEST(ScreenLayout, PresentShowsAtMostThreeThingsAndACaption) {
+  LayoutInput input{.width = 1920, .height = 1080, .scale = 1.35F, .mode = ScreenMode::present};
+  const ScreenLayout memory = layout_screen(input);
+  EXPECT_EQ(memory.pages, 2);
+  for (const PanelId id :
+       {PanelId::strip, PanelId::mask, PanelId::weights, PanelId::pool, PanelId::caption, PanelId::timeline})
+    EXPECT_TRUE(memory.shows(id)) << static_cast<int>(id);
+  for (const PanelId id : {PanelId::requests, PanelId::code, PanelId::stages, PanelId::status})
+    EXPECT_FALSE(memory.shows(id)) << static_cast<int>(id);
+  input.page = 1;
+  const ScreenLayout side = layout_screen(input);
+  EXPECT_FALSE(side.shows(PanelId::pool));
+  EXPECT_TRUE(side.shows(PanelId::stages));
+  EXPECT_EQ(side[PanelId::weights].x, memory[PanelId::weights].x);  // the stage stays where it is
+  EXPECT_EQ(side[PanelId::weights].w, memory[PanelId::weights].w);
+}
+
+TEST(ScreenLayout, AMaximisedPanelHasTheWindow) {
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    LayoutInput input{
+        .width = 1600, .height = 900, .scale = 1.0F, .mode = mode, .maximised = PanelId::requests};
+    const ScreenLayout layout = layout_screen(input);
+    EXPECT_TRUE(layout.shows(PanelId::requests));
+    EXPECT_TRUE(layout.shows(PanelId::timeline));
+    EXPECT_FALSE(layout.shows(PanelId::pool));
+    EXPECT_GT(layout[PanelId::requests].w, 1500.0F);
+  }
+}
+
+TEST(ScreenLayout, SharesMoveGapsWithinLimits) {
+  LayoutInput input{.width = 1600, .height = 900, .scale = 1.0F};
+  const ScreenLayout before = layout_screen(input);
+  input.splits.left = before[Split::left].share + 0.05F;
+  const ScreenLayout wider = layout_screen(input);
+  EXPECT_NEAR(wider[PanelId::requests].w, before[PanelId::requests].w + 0.05F * before[Split::left].whole.w,
+              2.0F);
+  EXPECT_FLOAT_EQ(wider[PanelId::strip].right(), before[PanelId::strip].right());
+  for (const float share : {0.001F, 1.0F}) {
+    input.splits = {.left = share, .right = share, .bottom = share, .stage = share, .side = share};
+    const ScreenLayout limits = layout_screen(input);
+    for (const PanelId id : {PanelId::requests, PanelId::mask, PanelId::weights, PanelId::pool,
+                             PanelId::stages, PanelId::timeline})
+      EXPECT_GE(std::min(limits[id].w, limits[id].h), 80.0F) << static_cast<int>(id) << " at " << share;
   }
 }
 

@@ -220,7 +220,7 @@ TEST(Screen, KeysAreOffWhileTyping) {
   screen.type(s.frame, "x");
   screen.press(s.frame, ImGuiKey_LeftArrow);
   EXPECT_TRUE(screen.commands.empty());
-  EXPECT_FALSE(screen.view.show_help);
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
   EXPECT_EQ(screen.view.prompt, "5?x");
 }
 
@@ -239,12 +239,12 @@ TEST(Screen, HelpListsEveryKey) {
   const Sample s = sample::prefill();
   Headless screen(1024, 640);
   screen.type(s.frame, "?");
-  EXPECT_TRUE(screen.view.show_help);
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::help);
   screen.draw(s.frame);
   for (const KeyBinding& key : key_table())
     EXPECT_TRUE(screen.marks.get("help/" + std::string(key.label)).has_value()) << key.label;
   screen.press(s.frame, ImGuiKey_Escape);
-  EXPECT_FALSE(screen.view.show_help);
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
 }
 
 TEST(Screen, StageListFollowsTheCurrentStage) {

@@ -3,47 +3,60 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/layout/cutter.h"
+
 namespace attn::viz {
 namespace {
 
-constexpr float kGap = 6.0F;
-constexpr float kTabsHeight = 30.0F;
-constexpr float kNumbersHeight = 56.0F;
-constexpr float kNumbersFrom = 140.0F;  // a lower stage keeps its height for itself
+// Everything below is in pixels at scale 1.
+constexpr float kGap = 8.0F;
+constexpr float kHeader = 44.0F;
+constexpr float kStatus = 26.0F;
+constexpr float kTabs = 30.0F;
+constexpr float kBanner = 30.0F;
+constexpr float kNumbers = 56.0F;
+constexpr float kNumbersFrom = 300.0F;  // a lower stage keeps its height for itself
+constexpr float kFreeQueue = 60.0F;
 
-/// Cuts pieces off a rectangle, leaving a gap behind each.
-struct Cutter {
-  Rect rest;
-  float gap;
+float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
 
-  Rect top(float h) {
-    h = std::min(std::floor(h), rest.h);
-    const Rect piece{rest.x, rest.y, rest.w, h};
-    const float used = std::min(rest.h, h + gap);
-    rest.y += used;
-    rest.h -= used;
-    return piece;
+/// The layout being made: what is left of the window, and how to divide it.
+class Plan {
+ public:
+  Plan(const LayoutInput& input, ScreenLayout& out)
+      : input_(input), out_(out), s_(input.scale), w_(input.width / s_), h_(input.height / s_) {
+    out_.gap = std::round(kGap * s_);
+    inner_.gap = out_.gap;
   }
-  Rect bottom(float h) {
-    h = std::min(std::floor(h), rest.h);
-    const Rect piece{rest.x, rest.bottom() - h, rest.w, h};
-    rest.h = std::max(0.0F, rest.h - h - gap);
-    return piece;
+
+  void explore();
+  void present();
+
+ private:
+  void frame(float timeline_h, bool status);
+  void timeline(float fallback);
+  void set_pages(int pages) {
+    out_.pages = pages;
+    out_.page = ((input_.page % pages) + pages) % pages;
   }
-  Rect left(float w) {
-    w = std::min(std::floor(w), rest.w);
-    const Rect piece{rest.x, rest.y, w, rest.h};
-    const float used = std::min(rest.w, w + gap);
-    rest.x += used;
-    rest.w -= used;
-    return piece;
-  }
-  Rect right(float w) {
-    w = std::min(std::floor(w), rest.w);
-    const Rect piece{rest.right() - w, rest.y, w, rest.h};
-    rest.w = std::max(0.0F, rest.w - w - gap);
-    return piece;
-  }
+  Rect divide(Cutter& area, Split split, float fallback, float least, float least_rest, bool vertical_bar,
+              bool from_end, float whole);
+  Rect tabs(Cutter& column) const;
+  void banner(Cutter& column);
+  void strip(Cutter& column);
+  void stage(Cutter column, bool with_mask, bool with_numbers = true);
+  void side(Cutter column);
+  void memory(Cutter column);
+  void explore_wide();
+  void explore_compact();
+  void explore_small();
+  void explore_tiny();
+  void maximise(Cutter column);
+
+  const LayoutInput& input_;
+  ScreenLayout& out_;
+  const float s_, w_, h_;
+  Cutter inner_{};
 };
 
 PanelId panel_of(SideView side) {
@@ -60,118 +73,262 @@ PanelId panel_of(SideView side) {
   return PanelId::stages;
 }
 
+/// Cuts the piece a splitter bounds: the dragged share, or `fallback` pixels, within what both parts need.
+/// `whole` is the length that the share is of.
+Rect Plan::divide(Cutter& area, Split split, float fallback, float least, float least_rest, bool vertical_bar,
+                  bool from_end, float whole) {
+  Splits splits = input_.splits;
+  const float share = share_of(splits, split);
+  const float total = length_along(area.rest, vertical_bar);
+  const float low = std::min(least * s_, total * 0.5F);
+  const float high = std::max(low, total - out_.gap - least_rest * s_);
+  const float size = std::floor(std::clamp(share > 0.0F ? share * whole : fallback, low, high));
+  Splitter& splitter = out_.splitters[static_cast<std::size_t>(split)];
+  splitter.vertical = vertical_bar;
+  splitter.from_end = from_end;
+  splitter.share = size / std::max(1.0F, whole);
+  const Rect before = area.rest;
+  const Rect piece = vertical_bar ? (from_end ? area.right(size) : area.left(size))
+                                  : (from_end ? area.bottom(size) : area.top(size));
+  const float gap = out_.gap;
+  if (vertical_bar) {
+    splitter.whole = {from_end ? before.right() - whole : before.x, before.y, whole, before.h};
+    splitter.handle = {from_end ? piece.x - gap : piece.right(), before.y, gap, before.h};
+  } else {
+    splitter.whole = {before.x, from_end ? before.bottom() - whole : before.y, before.w, whole};
+    splitter.handle = {before.x, from_end ? piece.y - gap : piece.bottom(), before.w, gap};
+  }
+  return piece;
+}
+
+/// Header above, status below, a gap around the rest, the timeline at its foot.
+void Plan::frame(float timeline_h, bool status) {
+  Cutter all{{0.0F, 0.0F, std::floor(input_.width), std::floor(input_.height)}, 0.0F};
+  out_[PanelId::header] = all.top(kHeader * s_);
+  if (status) out_[PanelId::status] = all.bottom(kStatus * s_);
+  const float gap = out_.gap;
+  inner_.rest = {gap, all.rest.y + gap, std::max(0.0F, all.rest.w - 2.0F * gap),
+                 std::max(0.0F, all.rest.h - 2.0F * gap)};
+  if (timeline_h > 0.0F) timeline(timeline_h);
+}
+
+void Plan::timeline(float fallback) {
+  out_[PanelId::timeline] = divide(inner_, Split::bottom, fallback * s_, std::min(92.0F, fallback), h_ * 0.5F,
+                                   false, true, input_.height);
+}
+
 /// A bar of tabs joined to what lies below it.
-Rect cut_tabs(Cutter& column, float scale) {
+Rect Plan::tabs(Cutter& column) const {
   Cutter joined{column.rest, 0.0F};
-  const Rect bar = joined.top(kTabsHeight * scale);
+  const Rect bar = joined.top(kTabs * s_);
   column.rest = joined.rest;
   return bar;
 }
 
-void cut_side(ScreenLayout& out, Cutter column, const LayoutInput& input) {
-  out[PanelId::side_tabs] = cut_tabs(column, input.scale);
-  out[panel_of(input.side)] = column.rest;
+void Plan::banner(Cutter& column) {
+  if (input_.broken) out_[PanelId::banner] = column.top(kBanner * s_);
 }
 
-void cut_stage(ScreenLayout& out, Cutter stage, const LayoutInput& input, bool with_mask) {
-  out[PanelId::stage_tabs] = cut_tabs(stage, input.scale);
-  if (stage.rest.h >= kNumbersFrom * input.scale)
-    out[PanelId::numbers] = stage.bottom(kNumbersHeight * input.scale);
-  switch (input.stage) {
+void Plan::strip(Cutter& column) {
+  out_[PanelId::strip] = column.top(std::clamp(h_ * 0.15F, 112.0F, 200.0F) * s_);
+}
+
+void Plan::stage(Cutter column, bool with_mask, bool with_numbers) {
+  out_[PanelId::stage_tabs] = tabs(column);
+  if (with_numbers && column.rest.h >= kNumbersFrom * s_)
+    out_[PanelId::numbers] = column.bottom(kNumbers * s_);
+  switch (input_.stage) {
     case StageView::tiles:
-      out[PanelId::tiles] = stage.rest;
+      out_[PanelId::tiles] = column.rest;
       return;
     case StageView::heads:
-      out[PanelId::heads] = stage.rest;
+      out_[PanelId::heads] = column.rest;
       return;
     case StageView::compare:
-      out[PanelId::compare] = stage.rest;
+      out_[PanelId::compare] = column.rest;
       return;
     case StageView::weights:
       break;
   }
-  if (with_mask) out[PanelId::mask] = stage.left(stage.rest.w * 0.36F);
-  out[PanelId::weights] = stage.rest;
+  if (with_mask) {
+    out_[PanelId::mask] =
+        divide(column, Split::stage, column.rest.w * 0.36F, 190.0F, 260.0F, true, false, column.rest.w);
+  }
+  out_[PanelId::weights] = column.rest;
 }
 
-void cut_pool_column(ScreenLayout& out, Cutter column, const LayoutInput& input, bool with_side) {
-  const float scale = input.scale;
-  if (with_side) cut_side(out, {column.bottom(column.rest.h * 0.36F), column.gap}, input);
-  out[PanelId::tables] = column.bottom(std::max(172.0F * scale, column.rest.h * 0.26F));
-  out[PanelId::free_queue] = column.bottom(58.0F * scale);
-  out[PanelId::pool] = column.rest;
+void Plan::side(Cutter column) {
+  out_[PanelId::side_tabs] = tabs(column);
+  out_[panel_of(input_.side)] = column.rest;
 }
 
-/// Windows too small for columns: one or two panels per page.
-void cut_small_page(ScreenLayout& out, Cutter inner, const LayoutInput& input) {
-  switch (out.page) {
+/// Pool, free queue and block tables above each other.
+void Plan::memory(Cutter column) {
+  out_[PanelId::tables] = column.bottom(std::clamp(column.rest.h * 0.32F, 130.0F * s_, 340.0F * s_));
+  out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
+  out_[PanelId::pool] = column.rest;
+}
+
+void Plan::maximise(Cutter column) {
+  const PanelId id = input_.maximised;
+  if (id == PanelId::timeline || id == PanelId::header || id == PanelId::status || id == PanelId::caption ||
+      id == PanelId::banner)
+    return;
+  out_[id] = column.rest;
+}
+
+void Plan::explore_wide() {
+  Cutter window = inner_;
+  const float whole = inner_.rest.w;
+  out_[PanelId::requests] = divide(window, Split::left, std::clamp(w_ * 0.185F, 272.0F, 460.0F) * s_, 220.0F,
+                                   900.0F, true, false, whole);
+  Cutter right{divide(window, Split::right, std::clamp(w_ * 0.29F, 400.0F, 820.0F) * s_, 300.0F, 520.0F, true,
+                      true, whole),
+               out_.gap};
+  side({divide(right, Split::side, right.rest.h * 0.38F, 140.0F, 330.0F, false, true, right.rest.h),
+        out_.gap});
+  memory(right);
+  strip(window);
+  stage(window, true);
+}
+
+void Plan::explore_compact() {
+  out_[PanelId::requests] =
+      divide(inner_, Split::left, 232.0F * s_, 200.0F, 620.0F, true, false, inner_.rest.w);
+  Cutter right{divide(inner_, Split::right, std::clamp(w_ * 0.3F, 270.0F, 400.0F) * s_, 240.0F, 360.0F, true,
+                      true, inner_.rest.w),
+               out_.gap};
+  strip(inner_);
+  if (out_.page == 0) {
+    stage(inner_, false);
+    memory(right);
+  } else {
+    out_[PanelId::numbers] = inner_.bottom(kNumbers * s_);
+    out_[PanelId::mask] = inner_.rest;
+    side(right);
+  }
+}
+
+/// One or two panels per page.
+void Plan::explore_small() {
+  switch (out_.page) {
     case 0:
-      out[PanelId::strip] = inner.top(inner.rest.h * 0.32F);
-      cut_stage(out, inner, input, false);
+      out_[PanelId::strip] = inner_.top(std::max(104.0F * s_, inner_.rest.h * 0.3F));
+      stage(inner_, false);
       break;
     case 1:
-      out[PanelId::mask] = inner.rest;
+      out_[PanelId::numbers] = inner_.bottom(kNumbers * s_);
+      out_[PanelId::mask] = inner_.rest;
       break;
     case 2:
-      out[PanelId::tables] = inner.right(inner.rest.w * 0.42F);
-      out[PanelId::free_queue] = inner.bottom(62.0F * input.scale);
-      out[PanelId::pool] = inner.rest;
+      out_[PanelId::tables] = inner_.right(inner_.rest.w * 0.42F);
+      out_[PanelId::free_queue] = inner_.bottom(kFreeQueue * s_);
+      out_[PanelId::pool] = inner_.rest;
       break;
     case 3:
-      cut_side(out, inner, input);
+      side(inner_);
       break;
     default:
-      out[PanelId::requests] = inner.rest;
+      out_[PanelId::requests] = inner_.rest;
       break;
   }
+}
+
+void Plan::explore_tiny() {
+  switch (out_.page) {
+    case 0:
+      stage(inner_, false);
+      break;
+    case 1:
+      out_[PanelId::numbers] = inner_.bottom(kNumbers * s_);
+      out_[PanelId::strip] = inner_.rest;
+      break;
+    case 2:
+      out_[PanelId::mask] = inner_.rest;
+      break;
+    case 3:
+      out_[PanelId::free_queue] = inner_.bottom(kFreeQueue * s_);
+      out_[PanelId::pool] = inner_.rest;
+      break;
+    case 4:
+      out_[PanelId::tables] = inner_.rest;
+      break;
+    case 5:
+      side(inner_);
+      break;
+    case 6:
+      out_[PanelId::requests] = inner_.rest;
+      break;
+    default:
+      out_[PanelId::timeline] = inner_.rest;
+      break;
+  }
+}
+
+void Plan::explore() {
+  const bool wide = w_ >= 1360.0F && h_ >= 740.0F;
+  const bool compact = !wide && w_ >= 880.0F && h_ >= 500.0F;
+  const bool tiny = h_ < 420.0F;
+  set_pages(wide ? 1 : compact ? 2 : tiny ? 8 : 5);
+  frame(wide ? std::clamp(h_ * 0.19F, 150.0F, 260.0F) : compact ? 118.0F : tiny ? 0.0F : 92.0F, true);
+  banner(inner_);
+  if (input_.maximised != PanelId::count_) return maximise(inner_);
+  if (wide) return explore_wide();
+  if (compact) return explore_compact();
+  return tiny ? explore_tiny() : explore_small();
+}
+
+void Plan::present() {
+  const bool beside = w_ >= 800.0F && h_ >= 440.0F;
+  set_pages(beside ? 2 : 3);
+  frame(h_ >= 440.0F ? 96.0F : 0.0F, false);
+  if (h_ >= 340.0F) out_[PanelId::caption] = inner_.bottom((h_ >= 440.0F ? 78.0F : 46.0F) * s_);
+  banner(inner_);
+  if (input_.maximised != PanelId::count_) return maximise(inner_);
+  if (beside) {
+    Cutter right{divide(inner_, Split::right, std::clamp(w_ * 0.354F, 290.0F, 620.0F) * s_, 260.0F, 420.0F,
+                        true, true, inner_.rest.w),
+                 out_.gap};
+    if (out_.page == 0) {
+      memory(right);
+    } else {
+      side(right);
+    }
+  }
+  if (!beside && out_.page == 1) return memory(inner_);
+  if (!beside && out_.page == 2) return side(inner_);
+  const bool strip_fits = input_.stage == StageView::weights && inner_.rest.h >= 330.0F * s_;
+  if (strip_fits) strip(inner_);
+  stage(inner_, inner_.rest.w >= 560.0F * s_);
 }
 
 }  // namespace
 
+float& share_of(Splits& splits, Split split) {
+  switch (split) {
+    case Split::right:
+      return splits.right;
+    case Split::bottom:
+      return splits.bottom;
+    case Split::stage:
+      return splits.stage;
+    case Split::side:
+      return splits.side;
+    case Split::left:
+    case Split::count_:
+      break;
+  }
+  return splits.left;
+}
+
 ScreenLayout layout_screen(const LayoutInput& input) {
   ScreenLayout out;
-  const float scale = input.scale;
-  const float w = input.width / scale;
-  const float h = input.height / scale;
-  const bool wide = w >= 1360.0F && h >= 760.0F;
-  const bool compact = !wide && w >= 880.0F && h >= 520.0F;
-  out.pages = wide ? 1 : compact ? 2 : 5;
-  out.page = ((input.page % out.pages) + out.pages) % out.pages;
-
-  const float gap = std::round(kGap * scale);
-  out.gap = gap;
-  Cutter all{{0.0F, 0.0F, std::floor(input.width), std::floor(input.height)}, 0.0F};
-  out[PanelId::header] = all.top(44.0F * scale);
-  out[PanelId::status] = all.bottom(26.0F * scale);
-  Cutter inner{{gap, all.rest.y + gap, std::max(0.0F, all.rest.w - 2.0F * gap),
-                std::max(0.0F, all.rest.h - 2.0F * gap)},
-               gap};
-  out[PanelId::timeline] = inner.bottom((wide      ? std::clamp(h * 0.19F, 156.0F, 260.0F)
-                                         : compact ? 118.0F
-                                                   : 92.0F) *
-                                        scale);
-
-  if (wide) {
-    out[PanelId::requests] = inner.left(std::clamp(w * 0.185F, 272.0F, 460.0F) * scale);
-    cut_pool_column(out, {inner.right(std::clamp(w * 0.29F, 400.0F, 820.0F) * scale), gap}, input, true);
-    out[PanelId::strip] = inner.top(std::clamp(h * 0.15F, 124.0F, 200.0F) * scale);
-    cut_stage(out, inner, input, true);
-    return out;
+  Plan plan(input, out);
+  if (input.mode == ScreenMode::present) {
+    plan.present();
+  } else {
+    plan.explore();
   }
-  if (compact) {
-    out[PanelId::requests] = inner.left(232.0F * scale);
-    Cutter right{inner.right(std::clamp(w * 0.3F, 270.0F, 400.0F) * scale), gap};
-    out[PanelId::strip] = inner.top(112.0F * scale);
-    if (out.page == 0) {
-      cut_stage(out, inner, input, false);
-      cut_pool_column(out, right, input, false);
-    } else {
-      out[PanelId::mask] = inner.rest;
-      cut_side(out, right, input);
-    }
-    return out;
-  }
-  cut_small_page(out, inner, input);
   return out;
 }
 

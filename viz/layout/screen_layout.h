@@ -1,5 +1,5 @@
-// Where every panel goes: a pure function of window size, scale and page, so that it can be tested without
-// drawing and so that panels never move when the step changes.
+// Where every panel goes: a pure function of window size, scale, mode and what the user dragged, so that it
+// can be tested without drawing and so that panels never move when the step changes.
 #pragma once
 
 #include <array>
@@ -29,6 +29,8 @@ enum class PanelId : unsigned char {
   changes,  // what changed since the last step; diff of two cursors; bookmarks and break points
   timeline,
   status,
+  caption,  // mode present: what this step does, for the back row
+  banner,   // what is broken on purpose
   count_
 };
 inline constexpr int kNumPanels = static_cast<int>(PanelId::count_);
@@ -38,14 +40,26 @@ enum class ScreenMode : unsigned char { explore, present };
 enum class StageView : unsigned char { weights, tiles, heads, compare };
 enum class SideView : unsigned char { code, stages, costs, changes };
 
-/// What the user dragged, as shares of what is divided; each clamped to what the panels need.
+/// What the user dragged, as shares of what is divided; 0 = default, each clamped to what the panels need.
 struct Splits {
-  float left = 0.0F;    // width of requests; 0 = default
-  float right = 0.0F;   // width of the pool column
-  float bottom = 0.0F;  // height of the timeline
-  float stage = 0.0F;   // mask against weights
-  float side = 0.0F;    // height of the lower right
+  float left = 0.0F;    // width of requests, of the window
+  float right = 0.0F;   // width of the pool column, of the window
+  float bottom = 0.0F;  // height of the timeline, of the window
+  float stage = 0.0F;   // width of the mask, of mask and weights
+  float side = 0.0F;    // height of the lower right, of the pool column
   bool operator==(const Splits&) const = default;
+};
+enum class Split : unsigned char { left, right, bottom, stage, side, count_ };
+inline constexpr int kNumSplits = static_cast<int>(Split::count_);
+float& share_of(Splits& splits, Split split);
+
+/// The gap between two panels that can be dragged.
+struct Splitter {
+  Rect handle;            // w = 0: not on this page
+  Rect whole;             // what it divides
+  bool vertical = false;  // a vertical bar, dragged left and right
+  bool from_end = false;  // the share is that of the right or lower part
+  float share = 0.0F;     // as laid out
 };
 
 struct LayoutInput {
@@ -55,24 +69,29 @@ struct LayoutInput {
   ScreenMode mode = ScreenMode::explore;
   StageView stage = StageView::weights;
   SideView side = SideView::stages;
-  int page = 0;                         // of a window too small for everything; wraps
+  int page = 0;                         // of what does not fit at once; wraps
   PanelId maximised = PanelId::count_;  // one panel in the place of all between header and timeline
   Splits splits = {};
+  bool broken = false;  // room for the banner
 };
 
 struct ScreenLayout {
   std::array<Rect, kNumPanels> rects{};  // w = 0: not on this page
-  float gap = 0.0F;                      // between panels, pixels
-  int pages = 1;                         // how many pages the window needs to show everything
-  int page = 0;                          // the one laid out, within pages
+  std::array<Splitter, kNumSplits> splitters{};
+  float gap = 0.0F;  // between panels, pixels
+  int pages = 1;     // how many pages the window needs to show everything
+  int page = 0;      // the one laid out, within pages
 
   const Rect& operator[](PanelId id) const { return rects[static_cast<std::size_t>(id)]; }
   Rect& operator[](PanelId id) { return rects[static_cast<std::size_t>(id)]; }
+  const Splitter& operator[](Split split) const { return splitters[static_cast<std::size_t>(split)]; }
   bool shows(PanelId id) const { return (*this)[id].w > 0.0F; }
 };
 
-/// Three tiers by size / scale: everything at once (from 1360 x 760), two pages
-/// (from 880 x 520: mask and stages make room for weights and pool), five pages below that. Pages wrap.
+/// Explore, by size / scale: everything at once (from 1360 x 740), two pages (from 880 x 500: mask and lower
+/// right make room for weights and pool), five pages below that, eight in the smallest windows.
+/// Present: stage and one panel beside it, which pages through pool and lower right; one panel per page below
+/// 800 x 440. Pages wrap.
 ScreenLayout layout_screen(const LayoutInput& input);
 
 }  // namespace attn::viz

@@ -236,7 +236,7 @@ void draw_token(Ui& ui, const Strip& strip, int index, float y, float h) {
   if (strip.bars.keys_per_bar > 1 || !known || column.w < ui.px(12)) return;
   const std::string label =
       shortened(ui, token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)]), h - ui.px(2));
-  const float line_h = font_size(FontRole::mono_small, ui.scale);
+  const float line_h = font_pixels(FontRole::mono_small);
   text_up(ui, FontRole::mono_small, column.x + (column.w - line_h) * 0.5F,
           y + text_width(ui, FontRole::mono_small, label), ui[Color::text], label);
 }

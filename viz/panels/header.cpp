@@ -72,13 +72,13 @@ void draw_header(Ui& ui, const ScreenLayout& layout) {
   const float side = ui.px(26);
   const float y = bar.y + (bar.h - side) * 0.5F;
   float right = bar.right() - side;
-  if (button(ui, "header/help", {right, y, side, side}, "?", "keys (?)", true, ui.view.show_help)) {
-    ui.view.show_help = !ui.view.show_help;
+  if (button(ui, "header/help", {right, y, side, side}, "?", "keys (?)")) {
+    ui.view.shell.open(Overlay::help);
   }
   right -= ui.px(6) + side;
   if (button(ui, "header/theme", {right, y, side, side}, "\xE2\x97\x90",
              "dark, light, high-contrast or print theme (T)")) {
-    ui.view.theme = next_theme(ui.view.theme);
+    theme_to_change(ui.view) = next_theme(theme_in_use(ui.view));
   }
   right -= ui.px(12);
   if (layout.pages > 1) {

@@ -26,7 +26,7 @@ void draw_help(Ui& ui, const Rect& screen) {
                  visible_part(ui, {ui.body.x, y, ui.body.w, step}), std::string(key.text));
     y += step;
   }
-  if (touch(ui, rect).clicked) ui.view.show_help = false;
+  if (touch(ui, rect).clicked) ui.view.shell.close();
   end_panel(ui);
 }
 

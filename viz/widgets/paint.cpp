@@ -95,23 +95,23 @@ void triangle_up(const Ui& ui, float x, float y, float size, Rgb color) {
                        std::max(1.0F, ui.scale));
 }
 
-float text_width(const Ui& ui, FontRole role, std::string_view text) {
+float text_width(const Ui& /*ui*/, FontRole role, std::string_view text) {
   return font(role)
-      ->CalcTextSizeA(font_size(role, ui.scale), FLT_MAX, 0.0F, text.data(), text.data() + text.size())
+      ->CalcTextSizeA(font_pixels(role), FLT_MAX, 0.0F, text.data(), text.data() + text.size())
       .x;
 }
 
 float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text) {
   if (text.empty()) return 0.0F;
-  ui.draw->AddText(font(role), font_size(role, ui.scale), {std::round(x), std::round(y)}, rgba(color),
-                   text.data(), text.data() + text.size());
+  ui.draw->AddText(font(role), font_pixels(role), {std::round(x), std::round(y)}, rgba(color), text.data(),
+                   text.data() + text.size());
   return text_width(ui, role, text);
 }
 
 float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align) {
   if (text.empty() || rect.w <= 0.0F) return 0.0F;
   ImFont* face = font(role);
-  const float size = font_size(role, ui.scale);
+  const float size = font_pixels(role);
   const float y = rect.y + std::round((rect.h - size) * 0.5F);
   float width = text_width(ui, role, text);
   if (width <= rect.w) {
@@ -130,14 +130,15 @@ float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::str
 }
 
 float text_wrapped(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
-                   Align align) {
-  const float step = std::round(font_size(role, ui.scale) * 1.3F);
+                   Align align, int max_lines) {
+  const float step = std::round(font_pixels(role) * 1.3F);
   float y = rect.y;
   std::size_t start = 0;
   while (start < text.size()) {
     // Longest run of whole words that fits; a word wider than the box is cut by text_in.
     std::size_t stop = text.find(' ', start);
     if (stop == std::string_view::npos) stop = text.size();
+    if (--max_lines <= 0) stop = text.size();
     while (stop < text.size()) {
       const std::size_t next = std::min(text.find(' ', stop + 1), text.size());
       if (text_width(ui, role, text.substr(start, next - start)) > rect.w) break;
@@ -155,7 +156,7 @@ void text_up(const Ui& ui, FontRole role, float x, float y, Rgb color, std::stri
   // (dx, dy) -> (dy, -dx).
   const int first = ui.draw->VtxBuffer.Size;
   const ImVec2 corner = ui.draw->GetClipRectMin();
-  ui.draw->AddText(font(role), font_size(role, ui.scale), corner, rgba(color), text.data(),
+  ui.draw->AddText(font(role), font_pixels(role), corner, rgba(color), text.data(),
                    text.data() + text.size());
   const float ox = std::round(x);
   const float oy = std::round(y);

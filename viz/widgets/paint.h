@@ -30,9 +30,10 @@ float text_width(const Ui& ui, FontRole role, std::string_view text);
 float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
 /// One line, vertically centred, cut with "…" when it does not fit; returns the width drawn.
 float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align);
-/// Wrapped to the rectangle's width; returns the height.
+/// Wrapped to the rectangle's width; returns the height. The last of `max_lines` lines holds the rest, cut
+/// with "…".
 float text_wrapped(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
-                   Align align = Align::left);
+                   Align align = Align::left, int max_lines = 1000);
 /// Turned by 90 degrees to read upwards; (x, y) is the lower left corner of the turned line.
 void text_up(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
 

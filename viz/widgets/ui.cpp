@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/layout/panel_names.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -16,6 +17,45 @@ constexpr ImGuiWindowFlags kPanelFlags =
 void enter_window(Ui& ui) {
   ui.draw = ImGui::GetWindowDrawList();
   ui.mouse_here = ImGui::IsWindowHovered();
+}
+
+/// Four corners pointing out (to fill the window) or in (to give the others their room back).
+void draw_corners(const Ui& ui, const Rect& box, Rgb color, bool inwards) {
+  const float arm = std::round(box.w * 0.32F);
+  const float thick = std::max(1.0F, ui.px(1.5F));
+  for (const float sx : {0.0F, 1.0F}) {
+    for (const float sy : {0.0F, 1.0F}) {
+      const float dx = sx > 0.0F ? -1.0F : 1.0F;
+      const float dy = sy > 0.0F ? -1.0F : 1.0F;
+      const float x = box.x + sx * box.w + (inwards ? dx * arm : 0.0F);
+      const float y = box.y + sy * box.h + (inwards ? dy * arm : 0.0F);
+      const float way = inwards ? -1.0F : 1.0F;
+      line(ui, x, y, x + way * dx * arm, y, color, thick);
+      line(ui, x, y, x, y + way * dy * arm, color, thick);
+    }
+  }
+}
+
+/// The title row answers to a double click; its button shows while the mouse is there, or while maximised.
+/// Reserves no room, so that captions end where the panel's content ends.
+void draw_maximise(Ui& ui, const char* name) {
+  const PanelId id = panel_named(name);
+  if (panel_title(id).empty()) return;
+  const bool now = ui.view.maximised == id;
+  const Rect title{ui.panel.x, ui.panel.y, ui.panel.w, ui.px(28)};
+  const Hit hit = touch(ui, title);
+  if (!hit.hovered && !now) return;
+  const float side = ui.px(24);
+  const Rect box{ui.panel.right() - side - ui.px(4), ui.panel.y + ui.px(4), side, side};
+  fill(ui, box, ui[Color::raised], 1.0F, ui.px(4));
+  const float inset = ui.px(6);
+  draw_corners(ui, {box.x + inset, box.y + inset, side - 2.0F * inset, side - 2.0F * inset}, ui[Color::text],
+               now);
+  const bool toggle = mark(ui, std::string(name) + "/maximise", box,
+                           now ? "back to all panels (Esc)" : "this panel alone (double click on its title)")
+                          .clicked;
+  if (toggle || (hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)))
+    ui.view.maximised = now ? PanelId::count_ : id;
 }
 
 }  // namespace
@@ -48,6 +88,7 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
       text_in(ui, FontRole::small, {line.x + left, line.y, line.w - left, line.h}, ui[Color::muted], caption,
               Align::right);
     }
+    if (look == PanelLook::card) draw_maximise(ui, name);
     const float used_h = line.h + ui.px(6);
     ui.body.y += used_h;
     ui.body.h = std::max(0.0F, ui.body.h - used_h);

@@ -1,0 +1,84 @@
+#include "viz/panels/caption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/lookup.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr std::size_t kNamed = 6;  // more sequences are counted, not named
+
+/// "A, B and C" of the batch, or "12 sequences".
+std::string batch_names(const trace::StepRecord& step) {
+  const auto count = static_cast<std::size_t>(std::max(0, step.num_scheduled));
+  const std::size_t known = std::min(count, step.seqs.size());
+  if (known == 0 || known > kNamed) return fmt::format("{} sequences", count);
+  std::string names;
+  for (std::size_t i = 0; i < known; ++i) {
+    names += i == 0 ? "" : i + 1 == known ? " and " : ", ";
+    names += seq_letter(step.seqs[i].id);
+  }
+  return names;
+}
+
+std::string prefill_sentence(const trace::StepRecord& step) {
+  const std::size_t rows = step.input_ids.size();
+  const int keys = step.cu_seqlens_k.empty() ? 0 : step.cu_seqlens_k.back();
+  const int cached = keys - static_cast<int>(rows);
+  std::string out =
+      fmt::format("Prefill: {} new tokens of {} go through the model at once", rows, batch_names(step));
+  if (cached > 0) return out + fmt::format(", and see {} keys that the cache already holds.", cached);
+  const MaskAlignment mask = mask_in_force(step);
+  if (mask != MaskAlignment::bottom_right) return out + fmt::format("; mask: {}.", mask_text(mask));
+  return out + "; each one sees itself and what stands before it.";
+}
+
+std::string decode_sentence(const trace::StepRecord& step) {
+  const int keys = step.cu_seqlens_k.empty() ? 0 : step.cu_seqlens_k.back();
+  return fmt::format("Decode: one new token each for {}; {} {} {} keys of the cache.", batch_names(step),
+                     step.num_scheduled, step.num_scheduled == 1 ? "query reads" : "queries read", keys);
+}
+
+std::string sampled_sentence(const Frame& frame) {
+  const trace::StepRecord& step = *frame.step;
+  std::string out;
+  std::size_t named = 0;
+  for (const trace::Sampled& sampled : step.sampled) {
+    if (sampled.discarded || named >= kNamed) continue;
+    out += fmt::format("{}{}: \"{}\"", named++ == 0 ? " Sampled  " : "   ", seq_letter(sampled.seq_id),
+                       token_label(frame, sampled.token_id));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string step_sentence(const Frame& frame) {
+  if (!frame.step) return "No step has been run yet.";
+  const trace::StepRecord& step = *frame.step;
+  const std::string what = is_prefill(step) ? prefill_sentence(step) : decode_sentence(step);
+  return what + sampled_sentence(frame);
+}
+
+void draw_caption(Ui& ui, const Rect& rect) {
+  if (!begin_panel(ui, "caption", rect, {}, {}, PanelLook::bar)) return;
+  const std::string sentence = step_sentence(ui.frame);
+  const float line_h = std::round(font_pixels(FontRole::caption) * 1.3F);
+  const Rect body{ui.body.x + ui.px(4), rect.y, ui.body.w - ui.px(8), rect.h};
+  // Two lines where they fit, else one that ends in dots; the tooltip has the whole sentence.
+  const bool wraps = text_width(ui, FontRole::caption, sentence) > body.w && rect.h >= 2.0F * line_h;
+  if (wraps) {
+    text_wrapped(ui, FontRole::caption, {body.x, rect.y + (rect.h - 2.0F * line_h) * 0.5F, body.w, rect.h},
+                 ui[Color::text], sentence, Align::left, 2);
+  } else {
+    text_in(ui, FontRole::caption, body, ui[Color::text], sentence, Align::left);
+  }
+  mark(ui, "caption/step", rect, sentence, "StepRecord of the current step");
+  end_panel(ui);
+}
+
+}  // namespace attn::viz

@@ -1,0 +1,52 @@
+// What the window's own parts (menus, dialogs, splitters) keep between frames.
+#pragma once
+
+#include <string>
+
+#include "core/trace/condition.h"
+#include "viz/layout/screen_layout.h"
+#include "viz/theme.h"
+
+namespace attn::viz {
+
+/// What lies over the panels; one at a time.
+enum class Overlay : unsigned char { none, help, menu, palette, find, entry, open };
+
+/// What the one-line box asks for.
+enum class Entry : unsigned char {
+  go_to_step,
+  bookmark_note,
+  run_to_value,  // the number of `condition`
+  stop_at_value,
+  save_trace,
+  export_tensor
+};
+
+struct ShellView {
+  Overlay overlay = Overlay::none;
+  bool fresh = false;   // opened in this frame: the text field takes the keyboard
+  int menu = 0;         // place of the open menu
+  int chosen = 0;       // highlighted entry of the menu, palette or dialog
+  bool follow = false;  // the highlighted entry is to be scrolled into view
+  std::string text;     // typed into palette, find, entry or dialog
+  std::string listed;   // the text that `chosen` counts in
+  Entry entry = Entry::go_to_step;
+  trace::Condition condition;  // of the entry box; afterwards what "run to" repeats
+  bool has_condition = false;
+  std::string tensor = "weights";     // what export writes
+  PanelId focused = PanelId::count_;  // ring of the Tab key
+  Split dragged = Split::count_;      // being dragged with the mouse
+  ThemeId present_theme = ThemeId::light;
+  Splits present_splits;
+
+  void open(Overlay what) {
+    overlay = what;
+    fresh = true;
+    chosen = 0;
+    text.clear();
+    listed.clear();
+  }
+  void close() { overlay = Overlay::none; }
+};
+
+}  // namespace attn::viz

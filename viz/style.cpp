@@ -1,0 +1,82 @@
+// Scale, theme and splitters of the mode in use, and the style of ImGui's own widgets.
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "viz/fonts.h"
+#include "viz/screen.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+ImVec4 tone(Rgb color, float alpha = 1.0F) { return ImGui::ColorConvertU32ToFloat4(rgba(color, alpha)); }
+
+/// ImGui's own widgets (the prompt box, tooltips, scroll bars) in the theme's colours.
+void color_widgets(const Theme& theme, ImGuiStyle& style) {
+  auto& c = style.Colors;
+  c[ImGuiCol_Text] = tone(theme[Color::text]);
+  c[ImGuiCol_TextDisabled] = tone(theme[Color::muted]);
+  c[ImGuiCol_WindowBg] = tone(theme[Color::panel]);
+  c[ImGuiCol_PopupBg] = tone(theme[Color::raised]);
+  c[ImGuiCol_Border] = tone(theme[Color::stroke]);
+  c[ImGuiCol_FrameBg] = tone(theme[Color::raised]);
+  c[ImGuiCol_FrameBgHovered] = tone(mix(theme[Color::raised], theme[Color::text], 0.08));
+  c[ImGuiCol_FrameBgActive] = tone(mix(theme[Color::raised], theme[Color::accent], 0.25));
+  c[ImGuiCol_ScrollbarBg] = tone(theme[Color::panel], 0.0F);
+  c[ImGuiCol_ScrollbarGrab] = tone(theme[Color::border]);
+  c[ImGuiCol_ScrollbarGrabHovered] = tone(theme[Color::stroke]);
+  c[ImGuiCol_ScrollbarGrabActive] = tone(theme[Color::stroke]);
+  c[ImGuiCol_TextSelectedBg] = tone(theme[Color::accent], 0.35F);
+}
+
+}  // namespace
+
+ThemeId theme_in_use(const ViewState& view) {
+  return view.mode == ScreenMode::present ? view.shell.present_theme : view.theme;
+}
+ThemeId& theme_to_change(ViewState& view) {
+  return view.mode == ScreenMode::present ? view.shell.present_theme : view.theme;
+}
+Splits& splits_to_change(ViewState& view) {
+  return view.mode == ScreenMode::present ? view.shell.present_splits : view.splits;
+}
+float screen_scale(const ViewState& view) {
+  const float scale = std::clamp(view.scale, 0.5F, 4.0F);
+  return view.mode == ScreenMode::present ? scale * kPresentScale : scale;
+}
+
+LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height) {
+  return {.width = width,
+          .height = height,
+          .scale = screen_scale(view),
+          .mode = view.mode,
+          .stage = view.stage,
+          .side = view.side,
+          .page = view.page,
+          .maximised = view.maximised,
+          .splits = view.mode == ScreenMode::present ? view.shell.present_splits : view.splits,
+          .broken = frame.broken.has_value()};
+}
+
+StyleKey style_key(const ViewState& view) { return {screen_scale(view), theme_in_use(view), view.mode}; }
+
+std::string apply_style(const ViewState& view) {
+  const StyleKey key = style_key(view);
+  ImGuiStyle& style = ImGui::GetStyle();
+  style = ImGuiStyle();
+  style.FrameRounding = 4.0F;
+  style.FrameBorderSize = 1.0F;
+  style.FramePadding = {6.0F, 5.0F};
+  style.PopupRounding = 4.0F;
+  style.WindowPadding = {10.0F, 8.0F};
+  style.ScrollbarSize = 9.0F;
+  style.ScrollbarRounding = 4.0F;
+  style.DisabledAlpha = 0.6F;
+  style.AntiAliasedFill = true;
+  style.ScaleAllSizes(key.scale);
+  color_widgets(theme_of(key.theme), style);
+  return load_fonts(view.font_dirs, key.scale, key.mode == ScreenMode::present);
+}
+
+}  // namespace attn::viz

@@ -29,4 +29,14 @@ StripLayout layout_strip(const std::vector<std::int32_t>& cu_seqlens_q,
   return out;
 }
 
+StripLayout layout_strip_memory(const std::vector<std::int32_t>& cu_seqlens_q,
+                                const std::vector<std::int32_t>& cu_seqlens_k, float x, float width) {
+  StripLayout out = layout_strip(cu_seqlens_q, cu_seqlens_k, x, width, 0.0F);
+  for (StripSegment& segment : out.segments) {
+    segment.q_x0 = x + static_cast<float>(segment.q0) * out.px_per_token;
+    segment.q_x1 = x + static_cast<float>(segment.q1) * out.px_per_token;
+  }
+  return out;
+}
+
 }  // namespace attn::viz

@@ -9,7 +9,9 @@
 
 #include "viz/layout/grid_layout.h"
 #include "viz/lookup.h"
+#include "viz/panels/dot_product.h"
 #include "viz/panels/mask_rows.h"
+#include "viz/panels/weights.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/zoom.h"
@@ -242,7 +244,7 @@ std::string rule_text(const Ui& ui, const Drawing& d) {
   const BatchRows& b = d.batch;
   if (!d.prefill) {
     return d.mask.shown == MaskAlignment::top_left ? "j \xE2\x89\xA4 i: the one query, i = 0, sees key 0 only"
-                                                   : "one query, the last row of its mask: it sees every key";
+                                                   : "one query: it sees its whole row";
   }
   if (d.mask.shown == MaskAlignment::none) return "every query sees every key";
   const bool corner = d.mask.shown == MaskAlignment::bottom_right;
@@ -304,6 +306,13 @@ Drawing drawing_of(const Ui& ui, const BatchRows& batch, MaskPair mask, bool pre
   return d;
 }
 
+/// In decode the grid is low; the room below shows where a bar's height comes from.
+void draw_score(Ui& ui, int seq, MaskAlignment engine, const Rect& area) {
+  const WeightsInput in = weights_input(ui.frame, ui.frame.attention, seq, ui.selection.head, engine);
+  if (weights_missing(ui.frame, in).empty())
+    draw_dot_product(ui, in, {area.x, area.y, area.w, std::min(area.h, ui.px(180))});
+}
+
 void draw_body(Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill) {
   const Rect body = ui.body;
   const bool roomy = body.h >= ui.px(170);
@@ -331,6 +340,9 @@ void draw_body(Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill) {
   }
   const float foot_y = d.grid.area().bottom() + bracket_h;
   draw_foot(ui, d, {body.x, foot_y, body.w, body.bottom() - foot_y});
+  if (!prefill)
+    draw_score(ui, batch.seq, mask.engine,
+               {body.x, foot_y + ui.px(74), body.w, body.bottom() - foot_y - ui.px(74)});
 }
 
 }  // namespace

@@ -4,16 +4,36 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "viz/layout/strip_layout.h"
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/zoom.h"
 
 namespace attn::viz {
 namespace {
 
 struct Bands {
   float flags_k, k_top, k_bottom, q_top, q_bottom, flags_q;  // y of each band
+};
+
+/// What the drawing's parts share.
+struct Strip {
+  StripLayout layout;
+  Bands y;
+  Rect area;  // of the rulers, without the names at the left
+  bool memory = false;
+
+  Rect k_bar(const StripSegment& s) const { return {s.k_x0, y.k_top, s.k_x1 - s.k_x0, y.k_bottom - y.k_top}; }
+  Rect q_bar(const StripSegment& s) const { return {s.q_x0, y.q_top, s.q_x1 - s.q_x0, y.q_bottom - y.q_top}; }
+  /// Where the new keys begin.
+  float split(const StripSegment& s) const {
+    return std::clamp(s.k_x1 - static_cast<float>(s.q1 - s.q0) * layout.px_per_token, s.k_x0, s.k_x1);
+  }
+  bool shows(const StripSegment& s) const {
+    return std::max(s.k_x1, s.q_x1) >= area.x && std::min(s.k_x0, s.q_x0) <= area.right();
+  }
 };
 
 Bands bands_of(const Ui& ui) {
@@ -24,10 +44,14 @@ Bands bands_of(const Ui& ui) {
   b.flags_k = ui.body.y;
   b.k_top = b.flags_k + flag;
   b.k_bottom = b.k_top + bar;
-  b.q_top = b.k_top + spare - bar;
+  b.q_top = b.k_top + std::min(spare, 2.0F * bar + ui.px(60)) - bar;
   b.q_bottom = b.q_top + bar;
   b.flags_q = b.q_bottom;
   return b;
+}
+
+int seq_of(const Ui& ui, const StripSegment& segment) {
+  return ui.frame.step->seqs[static_cast<std::size_t>(segment.batch)].id;
 }
 
 /// One of the two rulers, and the stretch of it that is still free for numbers.
@@ -44,125 +68,178 @@ float total_x(const Ui& ui, float x, int value) {
 }
 
 /// One cu value: a tick at x and its number, left out where it would run into another.
-void draw_flag(Ui& ui, Ruler& ruler, std::size_t index, int value, float x, bool total) {
+void draw_flag(Ui& ui, const Strip& strip, Ruler& ruler, std::size_t index, int value, float x, bool total) {
+  if (x < strip.area.x - 1.0F || x > strip.area.right() + 1.0F) return;
   const std::string text = std::to_string(value);
   const float w = text_width(ui, FontRole::mono_small, text);
   const float text_x = total ? total_x(ui, x, value) : x;
   line(ui, x, ruler.tick_y0, x, ruler.tick_y1, ui[Color::stroke], 1.0F);
   if (text_x < ruler.free_from || (!total && text_x + w + ui.px(5) > ruler.free_to)) return;
+  if (text_x + w > strip.area.right() + 1.0F) return;
   const Rect box{text_x, ruler.text_y, w, ui.px(14)};
-  text_in(ui, FontRole::mono_small, {box.x, box.y, w + 1.0F, box.h}, ui[Color::text], text, Align::left);
+  text_in(ui, FontRole::mono_small, {box.x, box.y, w + 1.0F, box.h},
+          ui[lit(ui, ruler.name) ? Color::accent : Color::text], text, Align::left);
   ruler.free_from = text_x + w + ui.px(5);
-  mark(ui, fmt::format("strip/{}/{}", ruler.name, index), box,
-       fmt::format("{}[{}] = {}", ruler.name, index, value), fmt::format("{}[{}] I32", ruler.name, index));
+  const Hit hit = mark(ui, fmt::format("strip/{}/{}", ruler.name, index), box,
+                       fmt::format("{}[{}] = {}", ruler.name, index, value),
+                       fmt::format("{}[{}] I32", ruler.name, index));
+  if (hit.hovered) ui.view.next_hover.name = ruler.name;
 }
 
-void draw_flags(Ui& ui, const StripLayout& layout, const Bands& y) {
-  const StripSegment& last = layout.segments.back();
+void draw_flags(Ui& ui, const Strip& strip) {
+  const Bands& y = strip.y;
+  const StripSegment& last = strip.layout.segments.back();
   const float tick = ui.px(4);
   Ruler k{"cu_seqlens_k", y.flags_k, y.k_top - tick, y.k_top, 0.0F, total_x(ui, last.k_x1, last.k1)};
   Ruler q{"cu_seqlens_q", y.flags_q + ui.px(2),           y.q_bottom, y.q_bottom + tick,
           0.0F,           total_x(ui, last.q_x1, last.q1)};
-  for (const StripSegment& s : layout.segments) {
-    draw_flag(ui, k, static_cast<std::size_t>(s.batch), s.k0, s.k_x0, false);
-    draw_flag(ui, q, static_cast<std::size_t>(s.batch), s.q0, s.q_x0, false);
+  for (const StripSegment& s : strip.layout.segments) {
+    draw_flag(ui, strip, k, static_cast<std::size_t>(s.batch), s.k0, s.k_x0, false);
+    draw_flag(ui, strip, q, static_cast<std::size_t>(s.batch), s.q0, s.q_x0, false);
   }
   const auto end = static_cast<std::size_t>(last.batch) + 1;
-  draw_flag(ui, k, end, last.k1, last.k_x1, true);
-  draw_flag(ui, q, end, last.q1, last.q_x1, true);
+  draw_flag(ui, strip, k, end, last.k1, last.k_x1, true);
+  draw_flag(ui, strip, q, end, last.q1, last.q_x1, true);
 }
 
-void draw_segment(Ui& ui, const StripSegment& segment, const Bands& y, float px_per_token) {
-  const int seq = ui.frame.step->seqs[static_cast<std::size_t>(segment.batch)].id;
+/// Cell borders, tokens on the keys and positions on the queries, as far as there is room.
+void draw_cells(Ui& ui, const Strip& strip, const StripSegment& s) {
+  const float w = strip.layout.px_per_token;
+  const trace::SeqState& seq = ui.frame.step->seqs[static_cast<std::size_t>(s.batch)];
+  const Rect k_bar = strip.k_bar(s);
+  const Rect q_bar = strip.q_bar(s);
+  const int first = std::max(0, static_cast<int>((strip.area.x - s.k_x0) / w));
+  const int last = std::min(s.k1 - s.k0, static_cast<int>((strip.area.right() - s.k_x0) / w) + 1);
+  const Rgb on_hue = on_hue_of(ui, seq.id);
+  for (int t = first; t < last; ++t) {
+    const float x = std::round(k_bar.x + static_cast<float>(t) * w);
+    if (t > 0) line(ui, x, k_bar.y, x, k_bar.bottom(), ui[Color::panel], 1.0F);
+    const auto at = static_cast<std::size_t>(t);
+    if (at >= seq.token_ids.size() || w < ui.px(14)) continue;
+    const std::string label = token_label(ui.frame, seq.token_ids[at]);
+    if (text_width(ui, FontRole::mono_small, label) + ui.px(4) > w && w < ui.px(30)) continue;
+    text_in(ui, FontRole::mono_small, {x + ui.px(2), k_bar.y, w - ui.px(4), k_bar.h},
+            t < s.cached() ? ui[Color::text] : on_hue, label, Align::center);
+  }
+  for (int r = 0; r < s.q1 - s.q0; ++r) {
+    const float x = std::round(q_bar.x + static_cast<float>(r) * w);
+    if (x + w < strip.area.x || x > strip.area.right()) continue;
+    if (r > 0) line(ui, x, q_bar.y, x, q_bar.bottom(), ui[Color::panel], 1.0F);
+    const auto packed = static_cast<std::size_t>(s.q0 + r);
+    if (packed >= ui.frame.step->positions.size()) continue;
+    const std::string position = std::to_string(ui.frame.step->positions[packed]);
+    if (text_width(ui, FontRole::mono_small, position) + ui.px(3) <= w)
+      text_in(ui, FontRole::mono_small, {x, q_bar.y, w, q_bar.h}, on_hue, position, Align::center);
+  }
+}
+
+void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
+  const int seq = seq_of(ui, s);
   const bool selected = seq == focus_seq(ui.frame, ui.selection);
-  const Rect k_bar{segment.k_x0, y.k_top, segment.k_x1 - segment.k_x0, y.k_bottom - y.k_top};
-  const float split = segment.q_x0;
+  const Rect k_bar = strip.k_bar(s);
+  const Rect q_bar = strip.q_bar(s);
+  const float split = strip.split(s);
   const Rect cached{k_bar.x, k_bar.y, split - k_bar.x, k_bar.h};
   const Rect fresh{split, k_bar.y, k_bar.right() - split, k_bar.h};
-  const Rect q_bar{segment.q_x0, y.q_top, segment.q_x1 - segment.q_x0, y.q_bottom - y.q_top};
-
-  ui.draw->AddQuadFilled({fresh.x, y.k_bottom}, {fresh.right(), y.k_bottom}, {q_bar.right(), y.q_top},
-                         {q_bar.x, y.q_top}, rgba(hue_of(ui, seq), 0.22F));
+  ui.draw->AddQuadFilled({fresh.x, strip.y.k_bottom}, {fresh.right(), strip.y.k_bottom},
+                         {q_bar.right(), strip.y.q_top}, {q_bar.x, strip.y.q_top},
+                         rgba(hue_of(ui, seq), ui.view.hover.seq == seq ? 0.4F : 0.22F));
   fill(ui, cached, tint_of(ui, seq));
   outline(ui, cached, hue_of(ui, seq), 1.0F);
   fill(ui, fresh, hue_of(ui, seq));
   fill(ui, q_bar, hue_of(ui, seq));
+  const bool cells = strip.layout.px_per_token >= ui.px(7);
+  if (cells) draw_cells(ui, strip, s);
   notch(ui, k_bar, seq);
   notch(ui, q_bar, seq);
-  if (px_per_token >= ui.px(7)) {  // one cell per token
-    for (int t = 1; t < segment.k1 - segment.k0; ++t) {
-      const float x = std::round(k_bar.x + static_cast<float>(t) * px_per_token);
-      line(ui, x, k_bar.y, x, k_bar.bottom(), ui[Color::panel], 1.0F);
-      if (x > q_bar.x) line(ui, x, q_bar.y, x, q_bar.bottom(), ui[Color::panel], 1.0F);
-    }
-  }
   if (selected) {
     outline(ui, {k_bar.x - 1.0F, k_bar.y - 1.0F, k_bar.w + 2.0F, k_bar.h + 2.0F}, ui[Color::selection],
             ui.px(2));
     outline(ui, {q_bar.x - 1.0F, q_bar.y - 1.0F, q_bar.w + 2.0F, q_bar.h + 2.0F}, ui[Color::selection],
             ui.px(2));
   }
-  const std::string letter = seq_letter(seq);
-  const std::string cached_text = fmt::format("{} cached", segment.cached());
-  if (segment.cached() > 0 && cached.w > text_width(ui, FontRole::small, cached_text) + ui.px(12)) {
+  const std::string cached_text = fmt::format("{} cached", s.cached());
+  const bool tokens = strip.layout.px_per_token >= ui.px(14);
+  if (!tokens && s.cached() > 0 && cached.w > text_width(ui, FontRole::small, cached_text) + ui.px(12))
     text_in(ui, FontRole::small, cached, ui[Color::text], cached_text, Align::center);
-  }
-  const float chip_w = text_width(ui, FontRole::strong, letter) + ui.px(6);
-  if (q_bar.w >= chip_w) text_in(ui, FontRole::strong, q_bar, on_hue_of(ui, seq), letter, Align::center);
-  if (fresh.w >= chip_w) text_in(ui, FontRole::strong, fresh, on_hue_of(ui, seq), letter, Align::center);
+}
+
+/// The sequence's letter between the rulers, in the middle of its trapezoid; with the size of its cached
+/// part where tokens take the room on the bar.
+void draw_letter(Ui& ui, const Strip& strip, const StripSegment& s) {
+  const int seq = seq_of(ui, s);
+  const float split = strip.split(s);
+  const float middle = (split + s.k_x1 + s.q_x0 + s.q_x1) * 0.25F;
+  const float h = std::min(ui.px(16), strip.y.q_top - strip.y.k_bottom - ui.px(2));
+  const std::string letter = seq_letter(seq);
+  const float w = std::max(ui.px(18), text_width(ui, FontRole::strong, letter) + ui.px(8));
+  const float room = std::max(s.k_x1 - s.k_x0, s.q_x1 - s.q_x0);
+  if (h < ui.px(11) || w > room + ui.px(8)) return;
+  const float x = std::clamp(middle - w * 0.5F, strip.area.x, strip.area.right() - w);
+  const float y = std::round((strip.y.k_bottom + strip.y.q_top - h) * 0.5F);
+  letter_chip(ui, {std::round(x), y, w, h}, seq);
+  const std::string cached = fmt::format("{} cached", s.cached());
+  const bool tokens = strip.layout.px_per_token >= ui.px(14);
+  if (tokens && s.cached() > 0 && split - s.k_x0 > text_width(ui, FontRole::small, cached) + ui.px(8))
+    text_in(ui, FontRole::small, {s.k_x0, y, split - s.k_x0, h}, ui[Color::muted], cached, Align::center);
 }
 
 /// Mark, tooltip, hover and click of a whole segment.
-void touch_segment(Ui& ui, const StripSegment& segment, const Bands& y, float px_per_token) {
-  const int seq = ui.frame.step->seqs[static_cast<std::size_t>(segment.batch)].id;
+void touch_segment(Ui& ui, const Strip& strip, const StripSegment& s, bool dragged) {
+  const int seq = seq_of(ui, s);
   const std::string letter = seq_letter(seq);
-  const Rect k_bar{segment.k_x0, y.k_top, segment.k_x1 - segment.k_x0, y.k_bottom - y.k_top};
-  const std::string value =
-      fmt::format("{}: {} queries over {} keys ({} cached + {} new)", letter, segment.q1 - segment.q0,
-                  segment.k1 - segment.k0, segment.cached(), segment.q1 - segment.q0);
+  const float w = strip.layout.px_per_token;
+  const std::string value = fmt::format("{}: {} queries over {} keys ({} cached + {} new)", letter,
+                                        s.q1 - s.q0, s.k1 - s.k0, s.cached(), s.q1 - s.q0);
   const std::string source =
-      fmt::format("cu_seqlens_q[{0}..{1}], cu_seqlens_k[{0}..{1}] I32", segment.batch, segment.batch + 1);
-  const Rect whole{k_bar.x, k_bar.y, k_bar.w, y.q_bottom - k_bar.y};
-  ui.marks.add(fmt::format("strip/seq/{}", seq), visible_part(ui, whole), value, source);
-  if (!touch(ui, whole).hovered) return;
-
-  const float mouse_x = ImGui::GetIO().MousePos.x;
-  const float mouse_y = ImGui::GetIO().MousePos.y;
+      fmt::format("cu_seqlens_q[{0}..{1}], cu_seqlens_k[{0}..{1}] I32", s.batch, s.batch + 1);
+  const Rect k_bar = strip.k_bar(s);
+  const Rect whole{k_bar.x, k_bar.y, k_bar.w, strip.y.q_bottom - k_bar.y};
+  ui.marks.add(fmt::format("strip/seq/{}", seq), visible_part(ui, strip.memory ? k_bar : whole), value,
+               source);
+  const Rect upper{k_bar.x, k_bar.y, k_bar.w, strip.memory ? k_bar.h : strip.y.q_top - k_bar.y};
+  const bool on_keys = touch(ui, upper).hovered;
+  const Rect q_bar = strip.q_bar(s);
+  const bool on_queries = touch(ui, q_bar).hovered;
+  if (dragged || (!on_keys && !on_queries)) return;
+  const float from = on_queries ? q_bar.x - static_cast<float>(s.cached()) * w : k_bar.x;
   const int k =
-      std::clamp(static_cast<int>((mouse_x - k_bar.x) / px_per_token), 0, segment.k1 - segment.k0 - 1);
-  const int row = k - segment.cached();
+      std::clamp(static_cast<int>((ImGui::GetIO().MousePos.x - from) / w), 0, std::max(0, s.k1 - s.k0 - 1));
+  const int row = k - s.cached();
   ui.view.next_hover.seq = seq;
   ui.view.next_hover.k_col = k;
   if (row >= 0) ui.view.next_hover.q_row = row;
-  if (row >= 0 && mouse_y >= y.k_bottom) {
-    const int packed = segment.q0 + row;
+  if (on_queries) {
+    const int packed = s.q0 + row;
+    ui.view.next_hover.name = "positions";
     tooltip(ui, fmt::format("row {} \xE2\x86\x92 sequence {}, position {}", packed, letter, k),
             fmt::format("positions[{0}], input_ids[{0}] I32", packed));
   } else {
     tooltip(ui, fmt::format("{}\nkey {} of {}: {}", value, k, letter, row < 0 ? "cached" : "new"), source);
   }
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    select(ui, [&](Selection& s) {
-      s.seq = seq;
-      s.k_col = k;
-      s.q_row = std::max(row, -1);
+    select(ui, [&](Selection& to) {
+      to.seq = seq;
+      to.k_col = k;
+      to.q_row = std::max(row, -1);
     });
   }
 }
 
 /// "strip/row/6": the cell of packed query row 6, made on demand.
-void add_row_family(Ui& ui, const StripLayout& layout, const Bands& y) {
+void add_row_family(Ui& ui, const Strip& strip) {
   std::vector<std::string> letters;
-  for (const StripSegment& s : layout.segments)
-    letters.push_back(seq_letter(ui.frame.step->seqs[static_cast<std::size_t>(s.batch)].id));
-  ui.marks.add_family("strip/row/", [layout, letters, y](std::string_view rest) -> std::optional<Mark> {
+  for (const StripSegment& s : strip.layout.segments) letters.push_back(seq_letter(seq_of(ui, s)));
+  ui.marks.add_family("strip/row/", [strip, letters](std::string_view rest) -> std::optional<Mark> {
     int row = -1;
     if (std::from_chars(rest.data(), rest.data() + rest.size(), row).ec != std::errc{}) return std::nullopt;
-    for (const StripSegment& s : layout.segments) {
+    for (const StripSegment& s : strip.layout.segments) {
       if (row < s.q0 || row >= s.q1) continue;
-      const float x = s.q_x0 + static_cast<float>(row - s.q0) * layout.px_per_token;
+      const float w = strip.layout.px_per_token;
+      const float x = s.q_x0 + static_cast<float>(row - s.q0) * w;
+      if (x + w <= strip.area.x || x >= strip.area.right()) return std::nullopt;
       return Mark{fmt::format("strip/row/{}", row),
-                  {x, y.q_top, layout.px_per_token, y.q_bottom - y.q_top},
+                  {x, strip.y.q_top, w, strip.y.q_bottom - strip.y.q_top},
                   fmt::format("row {} \xE2\x86\x92 sequence {}, position {}", row,
                               letters[static_cast<std::size_t>(s.batch)], s.cached() + row - s.q0),
                   fmt::format("positions[{}] I32", row)};
@@ -171,41 +248,97 @@ void add_row_family(Ui& ui, const StripLayout& layout, const Bands& y) {
   });
 }
 
+/// The title line: the toggle, zoom, and what the strip counts.
+void draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
+  const trace::StepRecord& step = *ui.frame.step;
+  const float h = ui.px(22);
+  Rect rest{ui.body.x + text_width(ui, FontRole::strong, "Packed batch") + ui.px(14), ui.panel.y + ui.px(5),
+            0.0F, h};
+  rest.w = ui.body.right() - rest.x;
+  const float w = text_width(ui, FontRole::strong, "true memory") + ui.px(16);
+  bool& memory = ui.view.attention.true_memory;
+  if (rest.w > w) {
+    if (button(ui, "strip/true_memory", {rest.x, rest.y, w, h}, "true memory",
+               memory ? "put the queries under their keys again, with gaps"
+                      : "the gaps exist only in the drawing: squeeze to the packed layout",
+               true, memory))
+      memory = !memory;
+    rest.x += w + ui.px(8);
+    rest.w -= w + ui.px(8);
+  }
+  if (large && rest.w > 0.0F) rest.w -= zoom_buttons(ui, "strip", rest, axes);
+  std::string text = fmt::format("{} query rows over {} keys in {} sequences", step.cu_seqlens_q.back(),
+                                 step.cu_seqlens_k.back(), step.cu_seqlens_q.size() - 1);
+  const bool in_blocks = reads_cache(step) && step.path != trace::AttentionPath::prefill_gather_flatten;
+  if (memory) text = in_blocks ? "q lies like this; its keys lie in pool blocks" : "q and k lie like this";
+  if (rest.w > ui.px(60)) text_in(ui, FontRole::small, rest, ui[Color::muted], text, Align::right);
+}
+
+void draw_names(Ui& ui, const Strip& strip, float label_w) {
+  const auto name = [&](const char* text, float top, float bottom) {
+    const Rect box{ui.body.x, top, label_w, bottom - top};
+    text_in(ui, FontRole::small, box, ui[lit(ui, text) ? Color::accent : Color::muted], text, Align::left);
+    if (touch(ui, box).hovered) ui.view.next_hover.name = text;
+  };
+  name("cu_seqlens_k", strip.y.k_top, strip.y.k_bottom);
+  name("cu_seqlens_q", strip.y.q_top, strip.y.q_bottom);
+}
+
+/// The whole strip is laid out wider than its area when a part is looked at closer.
+Strip strip_of(const Ui& ui, float label_w) {
+  const trace::StepRecord& step = *ui.frame.step;
+  Strip strip;
+  strip.memory = ui.view.attention.true_memory;
+  strip.y = bands_of(ui);
+  strip.area = {ui.body.x + label_w, ui.body.y, ui.body.w - label_w - ui.px(4),
+                strip.y.flags_q + ui.px(16) - ui.body.y};
+  if (step.seqs.size() + 1 < step.cu_seqlens_q.size()) return strip;
+  const ZoomRange& zoom = ui.view.attention.strip;
+  const float width = strip.area.w / static_cast<float>(zoom.to - zoom.from);
+  const float x = strip.area.x - static_cast<float>(zoom.from) * width;
+  strip.layout = strip.memory ? layout_strip_memory(step.cu_seqlens_q, step.cu_seqlens_k, x, width)
+                              : layout_strip(step.cu_seqlens_q, step.cu_seqlens_k, x, width, ui.px(8));
+  return strip;
+}
+
+void draw_strip(Ui& ui, const Strip& strip, const ZoomAxes& axes) {
+  const Rect& area = strip.area;
+  const bool dragged = zoom_by_mouse(ui, area, axes);
+  ui.draw->PushClipRect({area.x - ui.px(2), area.y}, {area.right() + ui.px(3), ui.body.bottom()}, true);
+  for (const StripSegment& s : strip.layout.segments) {
+    if (strip.shows(s)) draw_segment(ui, strip, s);
+  }
+  for (const StripSegment& s : strip.layout.segments) {
+    if (!strip.shows(s)) continue;
+    draw_letter(ui, strip, s);
+    touch_segment(ui, strip, s, dragged);
+  }
+  draw_flags(ui, strip);
+  ui.draw->PopClipRect();
+  add_row_family(ui, strip);
+}
+
 }  // namespace
 
 void draw_packed_strip(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
-  std::string caption = "keys above, queries below";
-  if (step != nullptr && !step->cu_seqlens_q.empty() && !step->cu_seqlens_k.empty()) {
-    caption = fmt::format("{} query rows over {} keys in {} sequences", step->cu_seqlens_q.back(),
-                          step->cu_seqlens_k.back(), step->cu_seqlens_q.size() - 1);
-  }
-  if (!begin_panel(ui, "strip", rect, "Packed batch", caption)) return;
+  if (!begin_panel(ui, "strip", rect, "Packed batch")) return;
   const float label_w = ui.px(104);
-  const float end_pad = ui.px(4);
-  StripLayout layout;
-  if (step != nullptr && step->seqs.size() + 1 >= step->cu_seqlens_q.size()) {
-    layout = layout_strip(step->cu_seqlens_q, step->cu_seqlens_k, ui.body.x + label_w,
-                          ui.body.w - label_w - end_pad, ui.px(8));
-  }
-  if (layout.segments.empty()) {
+  const bool batch = step != nullptr && !step->cu_seqlens_q.empty() && !step->cu_seqlens_k.empty();
+  const Strip strip = batch ? strip_of(ui, label_w) : Strip{};
+  if (strip.layout.segments.empty()) {
     empty_note(ui,
                "The packed batch of a step appears here: one row of queries, one row of keys, and their "
                "cu_seqlens.");
     end_panel(ui);
     return;
   }
-  const Bands y = bands_of(ui);
-  text_in(ui, FontRole::small, {ui.body.x, y.k_top, label_w, y.k_bottom - y.k_top}, ui[Color::muted],
-          "cu_seqlens_k", Align::left);
-  text_in(ui, FontRole::small, {ui.body.x, y.q_top, label_w, y.q_bottom - y.q_top}, ui[Color::muted],
-          "cu_seqlens_q", Align::left);
-  for (const StripSegment& s : layout.segments) {
-    draw_segment(ui, s, y, layout.px_per_token);
-    touch_segment(ui, s, y, layout.px_per_token);
-  }
-  draw_flags(ui, layout, y);
-  add_row_family(ui, layout, y);
+  const int keys = std::max(1, step->cu_seqlens_k.back());
+  const ZoomAxes axes{&ui.view.attention.strip, nullptr, std::min(1.0, 12.0 / keys), 1.0};
+  const bool large = strip.layout.px_per_token < ui.px(7) || !axes.whole();
+  draw_title(ui, axes, large);
+  draw_names(ui, strip, label_w);
+  draw_strip(ui, strip, axes);
   end_panel(ui);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "viz/panels/decode_strip.h"
+#include "viz/panels/dot_product.h"
 #include "viz/panels/head_thumbs.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/panels/weights_matrix.h"
@@ -27,13 +28,29 @@ std::string_view scale_tip(WeightScale scale) {
              : "colour by the weight itself; click for log10 (L)";
 }
 
-/// Head miniatures above the matrix, where there is room for both.
+/// Head miniatures above the matrix, the score taken apart below it or beside it, where there is room.
 void draw_prefill(Ui& ui, const WeightsInput& in) {
-  const Rect body = ui.body;
-  const float thumbs_h = head_thumbs_height(ui, in, body);
-  if (thumbs_h > 0.0F) draw_head_thumbs(ui, in, {body.x, body.y, body.w, thumbs_h});
-  const float used = thumbs_h > 0.0F ? thumbs_h + ui.px(8) : 0.0F;
-  draw_weights_matrix(ui, in, ui.view.attention.matrix, {body.x, body.y + used, body.w, body.h - used});
+  Rect rest = ui.body;
+  const float thumbs_h = head_thumbs_height(ui, in, rest);
+  if (thumbs_h > 0.0F) {
+    draw_head_thumbs(ui, in, {rest.x, rest.y, rest.w, thumbs_h});
+    rest.y += thumbs_h + ui.px(8);
+    rest.h -= thumbs_h + ui.px(8);
+  }
+  MatrixView& view = ui.view.attention.matrix;
+  const float below_h = std::clamp(rest.h * 0.3F, ui.px(100), ui.px(170));
+  const float beside_w = std::clamp(rest.w * 0.3F, ui.px(220), ui.px(420));
+  const Rect above{rest.x, rest.y, rest.w, rest.h - below_h - ui.px(4)};
+  const Rect left{rest.x, rest.y, rest.w - beside_w - ui.px(12), rest.h};
+  if (rest.h < ui.px(250)) {
+    draw_weights_matrix(ui, in, view, rest);
+  } else if (matrix_area(ui, in, view, above) >= matrix_area(ui, in, view, left)) {
+    draw_weights_matrix(ui, in, view, above);
+    draw_dot_product(ui, in, {rest.x, rest.bottom() - below_h, rest.w, below_h});
+  } else {
+    draw_weights_matrix(ui, in, view, left);
+    draw_dot_product(ui, in, {rest.right() - beside_w, rest.y, beside_w, std::min(rest.h, ui.px(200))});
+  }
 }
 
 void draw_decode(Ui& ui, const WeightsInput& in) {

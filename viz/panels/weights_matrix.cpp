@@ -17,6 +17,8 @@ namespace {
 // Cell width, px at scale 1, from which cells print their number with two and with three digits.
 constexpr float kTwoDigits = 22.0F;
 constexpr float kThreeDigits = 28.0F;
+constexpr float kLegend = 36.0F;
+constexpr float kNotes = 18.0F;  // one line below it, where something has to be said
 
 /// What the drawing's parts share.
 struct Matrix {
@@ -257,6 +259,21 @@ void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
   mark(ui, m.in.prefix + "/notes", line_box, text);
 }
 
+/// Height of what stands below the cells.
+float foot_height(const Ui& ui, const WeightsInput& in, const MatrixView& view) {
+  const HeatPart whole = in.part();
+  const bool notes = std::max(whole.rows, whole.cols) > kMaxHeatCells || !view.rows.whole() ||
+                     !view.cols.whole() || whole.rows < in.rows.q_len || view.heat.bad > 0;
+  return ui.px(kLegend) + (notes ? ui.px(kNotes) : 0.0F);
+}
+
+/// What axes, sums and foot leave to the cells.
+Rect cells_box(const Ui& ui, const Rect& rect, float foot) {
+  const float axis_w = ui.px(34);
+  const float sums_w = ui.px(60);
+  return {rect.x + axis_w, rect.y + ui.px(18), rect.w - axis_w - sums_w, rect.h - ui.px(26) - foot};
+}
+
 /// The grid and the map of its cells; as a texture with a cell per few pixels, else 64 x 64 at most.
 void lay_out(const Ui& ui, Matrix& m, const Rect& box, bool textured) {
   m.textured = textured;
@@ -274,10 +291,8 @@ void lay_out(const Ui& ui, Matrix& m, const Rect& box, bool textured) {
 
 void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, const Rect& rect) {
   Matrix m{input, view, shown_part(input, view), {}, false};
-  const float foot = ui.px(54);
-  const float axis_w = ui.px(34);
-  const float sums_w = ui.px(60);
-  const Rect box{rect.x + axis_w, rect.y + ui.px(18), rect.w - axis_w - sums_w, rect.h - ui.px(26) - foot};
+  const float foot = foot_height(ui, input, view);
+  const Rect box = cells_box(ui, rect, foot);
   if (m.part.rows < 1 || m.part.cols < 1 || box.w < ui.px(40) || box.h < ui.px(20)) {
     text_wrapped(ui, FontRole::small, rect, ui[Color::muted], "too small for the weights");
     return;
@@ -297,6 +312,14 @@ void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, co
   draw_rings(ui, m);
   const float foot_y = std::min(m.grid.area().bottom() + ui.px(8), rect.bottom() - foot);
   draw_foot(ui, m, {rect.x, foot_y, rect.w, foot});
+}
+
+float matrix_area(const Ui& ui, const WeightsInput& input, const MatrixView& view, const Rect& rect) {
+  const HeatPart part = shown_part(input, view);
+  const bool textured = ui.view.heat_painter != nullptr && std::max(part.rows, part.cols) > kMaxHeatCells;
+  const GridLayout grid = layout_grid(cells_box(ui, rect, foot_height(ui, input, view)), part.rows, part.cols,
+                                      ui.px(64), textured ? 0 : kMaxHeatCells);
+  return grid.area().w * grid.area().h;
 }
 
 }  // namespace attn::viz

@@ -11,5 +11,7 @@ namespace attn::viz {
 /// Axes, cells, sums and legend, inside `rect`. Needs about 220 x 120 px at scale 1; says so when it has
 /// less. Selects q_row and k_col of the sequence, and lights what is hovered elsewhere.
 void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, const Rect& rect);
+/// Pixels of the drawing's cells together when drawn into `rect`, to compare places for it.
+float matrix_area(const Ui& ui, const WeightsInput& input, const MatrixView& view, const Rect& rect);
 
 }  // namespace attn::viz

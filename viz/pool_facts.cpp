@@ -1,7 +1,10 @@
 #include "viz/pool_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "core/engine/block_manager.h"
 #include "viz/lookup.h"
 
 namespace attn::viz {
@@ -51,15 +54,74 @@ std::vector<BlockFacts> gather_facts(const Frame& frame) {
     block->written_offsets.push_back(slot % block_size);
     ++block->written;
   }
-  if (!reads_cache(step)) return facts;
-  for (int b = 0; b < step.num_scheduled && static_cast<std::size_t>(b) < step.seqs.size(); ++b) {
-    const trace::SeqState& seq = step.seqs[static_cast<std::size_t>(b)];
-    const int keys = batch_rows(frame, seq.id).k_len;
+  const std::vector<bool> read = blocks_read(step);
+  for (std::size_t i = 0; i < facts.size(); ++i) facts[i].read = read[i];
+  return facts;
+}
+
+std::vector<bool> blocks_written(const trace::StepRecord& step) {
+  std::vector<bool> written(step.blocks.size(), false);
+  if (!step.stored) return written;
+  for (const std::int32_t slot : step.slot_mapping) {
+    if (slot < 0) continue;
+    const auto block = static_cast<std::size_t>(slot / std::max(1, step.config.block_size));
+    if (block < written.size()) written[block] = true;
+  }
+  return written;
+}
+
+std::vector<bool> blocks_read(const trace::StepRecord& step) {
+  std::vector<bool> read(step.blocks.size(), false);
+  if (!reads_cache(step)) return read;
+  const int block_size = std::max(1, step.config.block_size);
+  for (std::size_t b = 0; b < step.seqs.size() && static_cast<int>(b) < step.num_scheduled; ++b) {
+    if (b + 1 >= step.cu_seqlens_k.size()) break;
+    const int keys = step.cu_seqlens_k[b + 1] - step.cu_seqlens_k[b];
     for (int k = 0; k < keys; k += block_size) {
-      if (BlockFacts* block = facts_of(facts, block_of(seq, k, block_size))) block->read = true;
+      const int block = block_of(step.seqs[b], k, block_size);
+      if (block >= 0 && static_cast<std::size_t>(block) < read.size())
+        read[static_cast<std::size_t>(block)] = true;
     }
   }
-  return facts;
+  return read;
+}
+
+int parent_of(const trace::StepRecord& step, int block) {
+  for (const std::vector<trace::SeqState>* seqs : {&step.seqs_after, &step.seqs}) {
+    for (const trace::SeqState& seq : *seqs) {
+      const auto it = std::find(seq.block_table.begin(), seq.block_table.end(), block);
+      if (it == seq.block_table.end()) continue;
+      return it == seq.block_table.begin() ? kNoParent : *(it - 1);
+    }
+  }
+  if (block < 0 || static_cast<std::size_t>(block) >= step.blocks.size()) return kUnknownParent;
+  const trace::BlockState& state = step.blocks[static_cast<std::size_t>(block)];
+  if (!state.hash || state.token_ids.empty()) return kUnknownParent;
+  const auto chained = [&](BlockManager::Hash before) {
+    return BlockManager::compute_hash(state.token_ids, before) == *state.hash;
+  };
+  if (chained(std::nullopt)) return kNoParent;
+  for (const trace::BlockState& other : step.blocks) {
+    if (other.hash && other.id != block && chained(other.hash)) return other.id;
+  }
+  return kUnknownParent;
+}
+
+std::string changes_at(const Frame& frame, std::string_view where) {
+  std::string text;
+  if (!frame.changes) return text;
+  for (const trace::DiffEntry& entry : frame.changes->entries) {
+    if (entry.where != where) continue;
+    text += fmt::format("{}{}{}{} \xE2\x86\x92 {}", text.empty() ? "" : "\n", entry.what,
+                        entry.what.empty() ? "" : ": ", entry.before.empty() ? "none" : entry.before,
+                        entry.after.empty() ? "none" : entry.after);
+  }
+  return text;
+}
+
+bool block_changed(const Frame& frame, int block) {
+  return frame.changes &&
+         std::binary_search(frame.changes->blocks.begin(), frame.changes->blocks.end(), block);
 }
 
 }  // namespace attn::viz

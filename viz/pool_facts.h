@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "viz/frame.h"
@@ -31,6 +33,22 @@ struct PoolCounts {
 };
 
 PoolCounts count_blocks(const trace::StepRecord& step);
+/// By block id: whether the step stored K/V into it, and whether its attention read it.
+std::vector<bool> blocks_written(const trace::StepRecord& step);
+std::vector<bool> blocks_read(const trace::StepRecord& step);
+
+inline constexpr int kNoParent = -1;       // the block holds the first tokens of its sequence
+inline constexpr int kUnknownParent = -2;  // nothing in the record tells
+/// The block whose hash the hash of `block` is chained to: the one before it in an owner's table, or, when
+/// nobody holds it, the one from which the engine's hash function gives its hash.
+int parent_of(const trace::StepRecord& step, int block);
+
+/// What differs from the step before at `where` (DiffEntry::where), one line each: "ref_count: 1 -> 2"; ""
+/// when nothing does.
+std::string changes_at(const Frame& frame, std::string_view where);
+/// Whether Frame::changes names the block.
+bool block_changed(const Frame& frame, int block);
+
 /// One entry per block, by position in StepRecord::blocks.
 std::vector<BlockFacts> gather_facts(const Frame& frame);
 

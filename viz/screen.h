@@ -2,6 +2,7 @@
 #pragma once
 
 #include "viz/attention_views.h"
+#include "viz/data_views.h"
 #include "viz/frame.h"
 #include "viz/heat_texture.h"
 #include "viz/layout/screen_layout.h"
@@ -46,6 +47,7 @@ struct ViewState {
   int listed_stage = -1;                           // stage the stage list last scrolled to
   Hover hover;                                     // of the last frame: what panels light up
   Hover next_hover;                                // being filled in this frame
+  DataViews data;                                  // of pool, timeline, requests, changes
   AttentionViews attention;                        // of strip, mask, weights, heads
   HeatPainter* heat_painter = nullptr;             // draws large matrices; null: as coarse quads
 };

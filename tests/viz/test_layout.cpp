@@ -207,24 +207,6 @@ TEST(GridLayout, CellsFillTheBoxButNeverLeaveIt) {
   EXPECT_EQ(layout_grid(box, 0, 3, 40.0F).cells_x, 0);
 }
 
-TEST(PoolLayout, CardsAndSlotsStayInside) {
-  const Rect area{5, 7, 440, 220};
-  for (int blocks : {1, 6, 16, 64, 300, 2000}) {
-    for (int block_size : {1, 4, 16, 64, 256}) {
-      const PoolLayout pool = layout_pool(area, blocks, block_size, 1.0F);
-      ASSERT_GT(pool.shown, 0);
-      for (int i = 0; i < pool.shown; ++i) {
-        ASSERT_TRUE(inside(area, pool.card(i))) << blocks << " of " << block_size << ", card " << i;
-        if (pool.detail != CardDetail::slots) continue;
-        for (int s = 0; s < block_size; ++s) ASSERT_TRUE(inside(pool.card(i), pool.slot(i, s, 1.0F)));
-      }
-    }
-  }
-  EXPECT_EQ(layout_pool(area, 16, 4, 1.0F).detail, CardDetail::slots);
-  EXPECT_EQ(layout_pool(area, 16, 4, 1.0F).shown, 16);
-  EXPECT_EQ(layout_pool(area, 0, 4, 1.0F).shown, 0);
-}
-
 TEST(BarLayout, BarsFollowKeysAndBlocks) {
   const std::vector<int> blocks = {7, 7, 7, 7, 2, 2, -1, -1, -1};
   const BarLayout bars = layout_bars(blocks, 50, 400, 4, 46, 6);

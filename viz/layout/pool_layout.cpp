@@ -3,26 +3,47 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 namespace attn::viz {
 namespace {
 
-int fit_columns(float width, float card_w, float gap) {
-  return std::max(1, static_cast<int>((width + gap) / (card_w + gap)));
+struct CardSize {
+  CardDetail detail;
+  float w, h, gap;  // at scale 1
+};
+
+/// From roomy slots that carry a token's text down to bare squares.
+std::vector<CardSize> card_sizes(int slot_columns, int slot_rows, bool with_slots) {
+  std::vector<CardSize> sizes;
+  if (with_slots) {
+    for (const float slot_w : {52.0F, 34.0F, 28.0F, 22.0F, 16.0F, 11.0F, 8.0F}) {
+      const float slot_h = std::min(slot_w, 18.0F);
+      sizes.push_back({CardDetail::slots,
+                       std::max(74.0F, slot_w * static_cast<float>(slot_columns) + 2.0F * kCardPadding),
+                       kCardHeading + slot_h * static_cast<float>(slot_rows) + kCardPadding, 5.0F});
+    }
+  }
+  for (const auto& [w, h] : {std::pair{76.0F, 40.0F}, {64.0F, 36.0F}, {54.0F, 34.0F}, {48.0F, 32.0F}})
+    sizes.push_back({CardDetail::fill, w, h, 4.0F});
+  sizes.push_back({CardDetail::fill, 39.0F, 28.0F, 3.0F});
+  for (const float side : {26.0F, 20.0F, 16.0F, 12.0F, 8.0F, 6.0F, 4.0F, 3.0F})
+    sizes.push_back({CardDetail::tile, side, side, side / 6.0F});
+  return sizes;
 }
 
-/// Tries one card size; true when all cards fit.
-bool try_cards(PoolLayout& out, const Rect& area, float card_w, float card_h) {
-  const int columns = fit_columns(area.w, card_w, out.gap);
-  const int rows = (out.num_blocks + columns - 1) / columns;
-  if (static_cast<float>(rows) * (card_h + out.gap) - out.gap > area.h || card_w > area.w) return false;
-  out.columns = columns;
-  // Spread what is left over the columns, so that the grid ends where the panel ends (at most by half).
-  const float spare = (area.w + out.gap) / static_cast<float>(columns) - out.gap;
-  out.card_w = std::floor(std::min(spare, card_w * 1.5F));
-  out.card_h = card_h;
-  out.shown = out.num_blocks;
-  return true;
+void use_size(PoolLayout& out, const Rect& area, const CardSize& size, float scale) {
+  out.detail = size.detail;
+  out.gap = std::max(1.0F, std::round(size.gap * scale));
+  const float w = std::min(area.w, std::max(2.0F, std::floor(size.w * scale)));
+  out.card_h = std::max(2.0F, std::floor(size.h * scale));
+  out.columns = std::max(1, static_cast<int>((area.w + out.gap) / (w + out.gap)));
+  out.columns = std::min(out.columns, out.num_blocks);
+  // Spread what is left over the columns, so that the grid ends where the panel ends (at most by half);
+  // squares stay square.
+  const float spare = (area.w + out.gap) / static_cast<float>(out.columns) - out.gap;
+  out.card_w = size.detail == CardDetail::tile ? w : std::floor(std::min(spare, w * 1.5F));
+  out.content_h = static_cast<float>(out.rows()) * (out.card_h + out.gap) - out.gap;
 }
 
 }  // namespace
@@ -43,43 +64,34 @@ Rect PoolLayout::slot(int block, int offset, float scale) const {
           top + h * static_cast<float>(offset / slot_columns), w - scale, h - scale};
 }
 
-PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float scale) {
+int PoolLayout::at(float px, float py) const {
+  if (num_blocks == 0 || px < x || py < y) return -1;
+  const int column = static_cast<int>((px - x) / (card_w + gap));
+  const int block = static_cast<int>((py - y) / (card_h + gap)) * columns + column;
+  return column < columns && block < num_blocks ? block : -1;
+}
+
+PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float scale, int zoom) {
   PoolLayout out;
   out.num_blocks = std::max(0, num_blocks);
   out.x = area.x;
   out.y = area.y;
-  out.gap = std::round(5.0F * scale);
   if (out.num_blocks == 0 || area.w <= 0.0F || area.h <= 0.0F) return out;
-
-  // From roomy slots that carry a token's text down to bare squares; a block of more than 64 tokens has no
-  // slots worth drawing.
-  if (block_size <= 64) {
+  // A block of more than 64 tokens has no slots worth drawing.
+  const bool with_slots = block_size <= 64;
+  if (with_slots) {
     out.slot_columns = block_size <= 4 ? block_size : block_size <= 8 ? 4 : 8;
     out.slot_rows = (block_size + out.slot_columns - 1) / out.slot_columns;
-    out.detail = CardDetail::slots;
-    for (const float slot_w : {34.0F, 28.0F, 22.0F, 16.0F, 11.0F, 8.0F}) {
-      const float slot_h = std::min(slot_w, 18.0F);
-      const float w = std::max(78.0F, slot_w * static_cast<float>(out.slot_columns) + 2.0F * kCardPadding);
-      const float h = kCardHeading + slot_h * static_cast<float>(out.slot_rows) + kCardPadding;
-      if (try_cards(out, area, std::floor(w * scale), std::floor(h * scale))) return out;
-    }
   }
-  out.detail = CardDetail::fill;
-  out.gap = std::round(4.0F * scale);
-  for (const auto& [w, h] :
-       {std::pair{76.0F, 36.0F}, {64.0F, 32.0F}, {54.0F, 30.0F}, {48.0F, 28.0F}, {40.0F, 24.0F}}) {
-    if (try_cards(out, area, std::floor(w * scale), std::floor(h * scale))) return out;
+  const std::vector<CardSize> sizes = card_sizes(out.slot_columns, out.slot_rows, with_slots);
+  out.num_sizes = static_cast<int>(sizes.size());
+  for (out.size = 0; out.size < out.num_sizes; ++out.size) {
+    use_size(out, area, sizes[static_cast<std::size_t>(out.size)], scale);
+    if (out.content_h <= area.h) break;
   }
-  out.detail = CardDetail::tile;
-  for (const float side : {26.0F, 20.0F, 16.0F, 12.0F, 8.0F, 6.0F}) {
-    out.gap = std::max(1.0F, std::round(side / 6.0F * scale));
-    if (try_cards(out, area, std::floor(side * scale), std::floor(side * scale))) return out;
-  }
-  const float side = std::max(3.0F, std::floor(6.0F * scale));
-  out.gap = 1.0F;
-  out.card_w = out.card_h = side;
-  out.columns = fit_columns(area.w, side, out.gap);
-  out.shown = std::min(out.num_blocks, out.columns * static_cast<int>((area.h + out.gap) / (side + out.gap)));
+  const int fitting = std::min(out.size, out.num_sizes - 1);
+  out.size = std::clamp(fitting - std::max(0, zoom), 0, out.num_sizes - 1);
+  use_size(out, area, sizes[static_cast<std::size_t>(out.size)], scale);
   return out;
 }
 

@@ -19,14 +19,20 @@ struct PoolLayout {
   int slot_rows = 1;
   float card_w = 0, card_h = 0, gap = 0;
   float x = 0, y = 0;
-  int shown = 0;  // cards that fit; the rest is told in words
+  float content_h = 0;  // of all cards; larger than the area when they have to be scrolled
+  int size = 0;         // index of the card size in use, 0 = largest
+  int num_sizes = 0;
 
+  int rows() const { return (num_blocks + columns - 1) / columns; }
   Rect card(int block) const;
+  /// Block whose card (or the gap behind it) is at a point, -1 outside.
+  int at(float px, float py) const;
   /// Slot inside a card of detail `slots`.
   Rect slot(int block, int offset, float scale) const;
 };
 
-PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float scale);
+/// The largest cards that all fit, or `zoom` sizes above that; cards that do not fit go on below the area.
+PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float scale, int zoom = 0);
 
 /// Height of a detailed card's heading and its inner padding, at scale 1.
 inline constexpr float kCardHeading = 18.0F;

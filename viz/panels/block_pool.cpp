@@ -3,202 +3,194 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
-#include "viz/layout/pool_layout.h"
 #include "viz/lookup.h"
-#include "viz/pool_facts.h"
+#include "viz/panels/pool_cards.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
 namespace {
 
-struct Card {
-  const trace::BlockState& block;
-  const BlockFacts& facts;
-  Rect rect;
-  bool cached_free() const { return block.ref_count == 0 && block.hash.has_value(); }
-  bool free() const { return block.ref_count == 0; }
+using Facts = std::shared_ptr<const std::vector<BlockFacts>>;
+
+/// Gathered once per step, not once per frame: a pool may have thousands of blocks.
+Facts facts_of(Ui& ui) {
+  PoolView& view = ui.view.data.pool;
+  if (view.step != ui.frame.step || !view.facts) {
+    view.step = ui.frame.step;
+    view.facts = std::make_shared<const std::vector<BlockFacts>>(gather_facts(ui.frame));
+  }
+  return view.facts;
+}
+
+/// The part of a card that is on screen when the drawing is done; marks resolve later.
+struct Clip {
+  Rect area;
+  std::optional<Rect> of(const Rect& rect) const {
+    const float x0 = std::max(rect.x, area.x), y0 = std::max(rect.y, area.y);
+    const float x1 = std::min(rect.right(), area.right()), y1 = std::min(rect.bottom(), area.bottom());
+    if (x1 <= x0 || y1 <= y0) return std::nullopt;
+    return Rect{x0, y0, x1 - x0, y1 - y0};
+  }
 };
 
-std::string card_text(const Card& card) {
-  const trace::BlockState& b = card.block;
-  std::string text = fmt::format("block {}: ref_count {}, {} slots filled", b.id, b.ref_count, b.num_filled);
-  text += b.hash ? fmt::format(", hash {:016x}", *b.hash) : ", no hash";
-  if (card.cached_free())
-    text += "; free, but its contents can still be hit";
-  else if (card.free())
-    text += "; free";
-  for (std::size_t i = 0; i < card.facts.owners.size() && i < 8; ++i)
-    text += (i == 0 ? "; held by " : ", ") + seq_letter(card.facts.owners[i]);
-  if (card.facts.written > 0) text += fmt::format("; {} slots written in this step", card.facts.written);
-  if (card.facts.read) text += "; read in this step";
-  return text;
+int number_of(std::string_view text) {
+  int value = -1;
+  return std::sscanf(std::string(text).c_str(), "%d", &value) == 1 ? value : -1;
 }
 
-/// Surface and border by state; identity hue only when one sequence holds the block.
-void draw_surface(const Ui& ui, const Card& card) {
-  const float round = ui.px(3);
-  const int owner = card.facts.owners.empty() ? -1 : card.facts.owners.front();
-  if (card.free()) {
-    dotted(ui, card.rect, ui[card.cached_free() ? Color::stroke : Color::unwritten]);
-    return;
-  }
-  fill(ui, card.rect, ui[Color::raised], 1.0F, round);
-  const Rgb edge = owner >= 0 && card.block.ref_count == 1 ? hue_of(ui, owner) : ui[Color::text];
-  outline(ui, card.rect, edge, std::max(1.0F, ui.px(1.5F)), round);
-  if (card.block.ref_count > 1) {
-    const float in = ui.px(3);
-    outline(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in}, edge, 1.0F,
-            round);
-  }
+/// Marks are made after the frame is drawn, so they keep the records they read; token texts would be too much
+/// to keep, a mark names tokens by id.
+void add_families(Ui& ui, const PoolLayout& layout, const Facts& facts, Clip clip) {
+  const auto frame = std::make_shared<Frame>();
+  frame->step = ui.frame.step;
+  frame->changes = ui.frame.changes;
+  ui.marks.add_family("pool/block/", [=](std::string_view rest) -> std::optional<Mark> {
+    const int block = number_of(rest);
+    if (block < 0 || block >= layout.num_blocks) return std::nullopt;
+    const auto rect = clip.of(layout.card(block));
+    if (!rect) return std::nullopt;
+    return Mark{fmt::format("pool/block/{}", block), *rect,
+                block_text(*frame, (*facts)[static_cast<std::size_t>(block)], block),
+                block_source(*frame, block)};
+  });
+  if (layout.detail != CardDetail::slots) return;
+  const int size = std::max(1, ui.frame.step->config.block_size);
+  ui.marks.add_family("pool/slot/", [=, scale = ui.scale](std::string_view rest) -> std::optional<Mark> {
+    const int slot = number_of(rest);
+    if (slot < 0 || slot / size >= layout.num_blocks) return std::nullopt;
+    const int block = slot / size;
+    const auto rect = clip.of(layout.slot(block, slot % size, scale));
+    if (!rect) return std::nullopt;
+    const bool filled = slot % size < frame->step->blocks[static_cast<std::size_t>(block)].num_filled;
+    return Mark{fmt::format("pool/slot/{}", slot), *rect,
+                fmt::format("slot {} = block {} * {} + {}, {}", slot, block, size, slot % size,
+                            filled ? "written" : "not written"),
+                fmt::format("k_cache[{0}, {1}], v_cache[{0}, {1}]", block, slot % size)};
+  });
 }
 
-/// "#12" at the left; ×n, hash tag and the ▼ △ glyphs at the right.
-void draw_heading(const Ui& ui, const Card& card) {
-  const float pad = ui.px(5);
-  Rect line_box{card.rect.x + pad, card.rect.y + ui.px(3), card.rect.w - 2.0F * pad, ui.px(14)};
-  const Rgb ink = card.free() ? ui[Color::muted] : ui[Color::text];
-  const float used = text_in(ui, FontRole::mono, line_box, ink, std::to_string(card.block.id), Align::left);
-  const float left = line_box.x + used + ui.px(4);
-  float right = line_box.right();
-  const float glyph = ui.px(7);
-  if (card.block.ref_count > 1) {
-    const std::string badge = fmt::format("\xC3\x97{}", card.block.ref_count);
-    const float w = text_width(ui, FontRole::mono, badge) + ui.px(4);
-    if (right - w > left) {
-      const Rect box{right - w, line_box.y, w, line_box.h};
-      fill(ui, box, ui[Color::text], 1.0F, ui.px(2));
-      text_in(ui, FontRole::mono, box, ui[Color::panel], badge, Align::center);
-      right -= w + ui.px(3);
-    }
-  }
-  if (card.facts.read && right - glyph > left) {
-    right -= glyph;
-    triangle_up(ui, right, line_box.y + ui.px(4), glyph, ui[Color::accent]);
-    right -= ui.px(3);
-  }
-  if (card.facts.written > 0 && right - glyph > left) {
-    right -= glyph;
-    triangle_down(ui, right, line_box.y + ui.px(4), glyph, ui[Color::warning]);
-    right -= ui.px(3);
-  }
-  if (card.block.hash) {
-    const std::string tag = hash_tag(*card.block.hash);
-    if (right - text_width(ui, FontRole::mono_small, tag) > left) {
-      text_in(ui, FontRole::mono_small, {left, line_box.y, right - left, line_box.h}, ui[Color::muted], tag,
-              Align::right);
-    }
-  }
+void answer_mouse(Ui& ui, const PoolLayout& layout, const Facts& facts, const Rect& area) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (!touch(ui, area).hovered) return;
+  const int block = layout.at(mouse.x, mouse.y);
+  if (block < 0 || !layout.card(block).contains(mouse.x, mouse.y)) return;
+  ui.view.next_hover.block = block;
+  tooltip(ui, block_text(ui.frame, (*facts)[static_cast<std::size_t>(block)], block),
+          block_source(ui.frame, block));
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+    select(ui, [&](Selection& s) { s.block = s.block == block ? -1 : block; });
 }
 
-void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int block_size) {
-  const int owner = card.facts.owners.empty() ? -1 : card.facts.owners.front();
-  const int hover_slot = ui.view.hover.block == card.block.id && ui.view.hover.k_col >= 0
-                             ? ui.view.hover.k_col % block_size
-                             : -1;
-  for (int offset = 0; offset < block_size; ++offset) {
-    const Rect slot = layout.slot(card.block.id, offset, ui.scale);
-    if (offset >= card.block.num_filled) {
-      if (slot.w >= 4.0F && !card.free()) dotted(ui, slot, ui[Color::unwritten]);
-      continue;
-    }
-    const bool fresh = card.facts.wrote(offset);
-    const Rgb back = card.free() || owner < 0 ? mix(ui[Color::panel], ui[Color::raised], 0.7)
-                     : fresh                  ? hue_of(ui, owner)
-                                              : tint_of(ui, owner);
-    fill(ui, slot, back);
-    if (offset == hover_slot) outline(ui, slot, ui[Color::selection], ui.px(1.5F));
-    if (slot.w < ui.px(17) || static_cast<std::size_t>(offset) >= card.facts.tokens.size()) continue;
-    const Rgb ink = card.free()           ? ui[Color::muted]
-                    : fresh && owner >= 0 ? on_hue_of(ui, owner)
-                                          : ui[Color::text];
-    text_in(ui, FontRole::mono_small, {slot.x + 1.0F, slot.y, slot.w - 1.0F, slot.h}, ink,
-            token_label(ui.frame, card.facts.tokens[static_cast<std::size_t>(offset)]), Align::center);
-  }
+/// A newly selected block is brought into view; returns the y of the content.
+float scroll_to_selected(Ui& ui, const PoolLayout& layout, const Rect& area, float top) {
+  PoolView& view = ui.view.data.pool;
+  if (ui.selection.block == view.shown_block) return top;
+  view.shown_block = ui.selection.block;
+  if (ui.selection.block < 0 || ui.selection.block >= layout.num_blocks) return top;
+  const Rect card = layout.card(ui.selection.block);
+  const float y = card.y - layout.y;
+  const float scroll = area.y - top;
+  if (y >= scroll && y + card.h <= scroll + area.h) return top;
+  ImGui::SetScrollY(std::max(0.0F, y - (area.h - card.h) * 0.5F));
+  return top;
 }
 
-void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
-  const float in = ui.px(5);
-  const Rect bar{card.rect.x + in, card.rect.bottom() - ui.px(8), card.rect.w - 2.0F * in, ui.px(4)};
-  const float share = static_cast<float>(std::min(card.block.num_filled, block_size)) /
-                      static_cast<float>(std::max(1, block_size));
-  const int owner = card.facts.owners.empty() ? -1 : card.facts.owners.front();
-  fill(ui, bar, ui[Color::border]);
-  fill(ui, {bar.x, bar.y, std::round(bar.w * share), bar.h},
-       owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke]);
+void zoom_by(Ui& ui, const PoolLayout& layout, int by) {
+  PoolView& view = ui.view.data.pool;
+  if (by > 0 && layout.size == 0) return;
+  view.zoom = std::max(0, view.zoom + by);
 }
 
-/// A square: filled when in use, ringed when shared, an outline when free; its id while there is room.
-void draw_tile(const Ui& ui, const Card& card) {
-  const int owner = card.facts.owners.empty() ? -1 : card.facts.owners.front();
-  const bool used = card.block.ref_count > 0;
-  const Rgb back = !used ? ui[Color::panel] : owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke];
-  if (used) fill(ui, card.rect, back);
-  if (!used) outline(ui, card.rect, ui[card.cached_free() ? Color::stroke : Color::border]);
-  if (card.block.ref_count > 1 && card.rect.w >= 6.0F) outline(ui, card.rect, ui[Color::text], ui.px(2));
-  const std::string id = std::to_string(card.block.id);
-  if (card.rect.h < ui.px(14) || text_width(ui, FontRole::mono_small, id) + ui.px(4) > card.rect.w) return;
-  text_in(ui, FontRole::mono_small, card.rect, used ? ink_on(back) : ui[Color::muted], id, Align::center);
+/// − and + at the right of the title; returns where the caption has to end.
+float draw_zoom(Ui& ui, const Rect& title, const PoolLayout& layout) {
+  const float side = ui.px(24);
+  const float y = title.y - ui.px(2);
+  Rect box{title.right() - side, y, side, side};
+  if (button(ui, "pool/zoom/in", box, "+", "larger cards (mouse wheel)", layout.size > 0))
+    zoom_by(ui, layout, 1);
+  box.x -= side + ui.px(4);
+  if (button(ui, "pool/zoom/out", box, "\xE2\x88\x92", "smaller cards, down to all at once (mouse wheel)",
+             ui.view.data.pool.zoom > 0))
+    zoom_by(ui, layout, -1);
+  return box.x - ui.px(8);
 }
 
-void draw_card(Ui& ui, const Card& card, const PoolLayout& layout, int block_size) {
-  if (layout.detail == CardDetail::tile) {
-    draw_tile(ui, card);
-  } else {
-    draw_surface(ui, card);
-    draw_heading(ui, card);
-    if (layout.detail == CardDetail::slots)
-      draw_slots(ui, card, layout, block_size);
-    else
-      draw_fill_bar(ui, card, block_size);
-  }
-  const bool selected = ui.selection.block == card.block.id;
-  const bool lit = ui.view.hover.block == card.block.id;
-  if (selected || lit)
-    outline(ui, {card.rect.x - 2.0F, card.rect.y - 2.0F, card.rect.w + 4.0F, card.rect.h + 4.0F},
-            ui[selected ? Color::selection : Color::accent], ui.px(2), ui.px(4));
-  const Hit hit = touch(ui, card.rect);
-  const bool named = layout.detail != CardDetail::tile || hit.hovered;
-  if (!named) return;
-  mark(ui, fmt::format("pool/block/{}", card.block.id), card.rect, card_text(card),
-       fmt::format("blocks[{}], slot_mapping I32, after commit of step {}", card.block.id,
-                   ui.frame.step->step));
-  if (hit.hovered) ui.view.next_hover.block = card.block.id;
-  if (hit.clicked) select(ui, [&](Selection& s) { s.block = s.block == card.block.id ? -1 : card.block.id; });
+void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
+  const trace::StepRecord& step = *ui.frame.step;
+  const PoolCounts counts = count_blocks(step);
+  const float left = title.x + text_width(ui, FontRole::strong, "Block pool") + ui.px(10);
+  const float right = draw_zoom(ui, title, layout);
+  if (right <= left) return;
+  const Rect box{left, title.y, right - left, title.h};
+  const std::string sum = fmt::format("{} used + {} cached-free + {} free = {}", counts.used,
+                                      counts.cached_free, counts.free, step.blocks.size());
+  const std::string brief =
+      fmt::format("{}+{}+{} = {}", counts.used, counts.cached_free, counts.free, step.blocks.size());
+  text_in(ui, FontRole::small, box, ui[Color::muted],
+          text_width(ui, FontRole::small, sum) <= box.w ? sum : brief, Align::right);
+  mark(ui, "pool/sum", box, sum + "\ncached-free: ref_count 0, but the hash is kept and can be hit",
+       fmt::format("blocks, after commit of step {}", step.step));
 }
 
-void add_slot_family(Ui& ui, const PoolLayout& layout, int block_size) {
-  ui.marks.add_family("pool/slot/",
-                      [layout, block_size, scale = ui.scale,
-                       step = ui.frame.step](std::string_view rest) -> std::optional<Mark> {
-                        int slot = -1;
-                        if (std::sscanf(std::string(rest).c_str(), "%d", &slot) != 1 || slot < 0 ||
-                            slot / block_size >= layout.shown)
-                          return std::nullopt;
-                        const auto block = static_cast<std::size_t>(slot / block_size);
-                        if (block >= step->blocks.size()) return std::nullopt;
-                        const bool filled = slot % block_size < step->blocks[block].num_filled;
-                        return Mark{fmt::format("pool/slot/{}", slot),
-                                    layout.slot(slot / block_size, slot % block_size, scale),
-                                    fmt::format("slot {} = block {} * {} + {}, {}", slot, block, block_size,
-                                                slot % block_size, filled ? "written" : "not written"),
-                                    fmt::format("k_cache[{}, {}], v_cache[{}, {}]", block, slot % block_size,
-                                                block, slot % block_size)};
-                      });
+/// What borders and glyphs mean, as far as the line has room.
+void draw_legend(Ui& ui, const Rect& box) {
+  float x = box.x;
+  const float side = ui.px(11);
+  const float y = box.y + std::round((box.h - side) * 0.5F);
+  const auto entry = [&](const char* words, auto draw) {
+    const float w = side + ui.px(4) + text_width(ui, FontRole::small, words);
+    if (x + w > box.right()) return;
+    draw(Rect{x, y, side, side});
+    text_in(ui, FontRole::small, {x + side + ui.px(4), box.y, w, box.h}, ui[Color::muted], words,
+            Align::left);
+    x += w + ui.px(12);
+  };
+  entry("free", [&](const Rect& r) { dotted(ui, r, ui[Color::unwritten]); });
+  entry("cached-free", [&](const Rect& r) {
+    dotted(ui, r, ui[Color::text]);
+    fill(ui, {r.x + 3, r.y + 3, r.w - 6, r.h - 6}, ui[Color::muted]);
+  });
+  entry("in use", [&](const Rect& r) { outline(ui, r, hue_of(ui, 0), ui.px(2)); });
+  entry("shared", [&](const Rect& r) {
+    outline(ui, r, ui[Color::text], 1.0F);
+    outline(ui, {r.x + 3, r.y + 3, r.w - 6, r.h - 6}, ui[Color::text], 1.0F);
+  });
+  entry("written", [&](const Rect& r) { triangle_down(ui, r.x + 1, r.y + 2, ui.px(8), ui[Color::warning]); });
+  entry("read", [&](const Rect& r) { triangle_up(ui, r.x + 1, r.y + 2, ui.px(8), ui[Color::accent]); });
+  entry("changed", [&](const Rect& r) { change_dot(ui, r.x + r.w * 0.5F, r.y + r.h * 0.5F); });
+}
+
+void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
+  const Facts facts = facts_of(ui);
+  const bool scrolls = layout.content_h > area.h + 0.5F;
+  // Room for rings of the outermost cards; their cards stay inside.
+  const Rect clip_area{area.x - ui.px(3), area.y - ui.px(3), area.w + ui.px(6), area.h + ui.px(6)};
+  const float top = begin_scroll(ui, "pool/cards", clip_area, false);
+  if (scrolls) layout.y = scroll_to_selected(ui, layout, clip_area, top);
+  layout.y += ui.px(3);
+  const float pitch = layout.card_h + layout.gap;
+  const int first_row = std::clamp(static_cast<int>((clip_area.y - layout.y) / pitch), 0, layout.rows());
+  const int end_row =
+      std::clamp(static_cast<int>(std::ceil((clip_area.bottom() - layout.y) / pitch)), 0, layout.rows());
+  const int first = first_row * layout.columns;
+  const int end = std::min(layout.num_blocks, end_row * layout.columns);
+  if (layout.detail == CardDetail::tile)
+    draw_tiles(ui, layout, *facts, first, end);
+  else
+    draw_cards(ui, layout, *facts, first, end);
+  answer_mouse(ui, layout, facts, clip_area);
+  add_families(ui, layout, facts, {clip_area});
+  end_scroll(ui, layout.y + layout.content_h + ui.px(3));
 }
 
 }  // namespace
 
 void draw_block_pool(Ui& ui, const Rect& rect) {
+  if (!begin_panel(ui, "pool", rect, "Block pool")) return;
   const trace::StepRecord* step = ui.frame.step.get();
-  std::string caption = "written \xE2\x96\xBC  read \xE2\x96\xB3";
-  if (step != nullptr) {
-    const PoolCounts counts = count_blocks(*step);
-    caption = fmt::format("{} used + {} cached-free + {} free = {}   {}", counts.used, counts.cached_free,
-                          counts.free, step->blocks.size(), caption);
-  }
-  if (!begin_panel(ui, "pool", rect, "Block pool", caption)) return;
   if (step == nullptr || step->blocks.empty()) {
     empty_note(
         ui,
@@ -207,20 +199,19 @@ void draw_block_pool(Ui& ui, const Rect& rect) {
     return;
   }
   const int block_size = std::max(1, step->config.block_size);
-  Rect area = ui.body;
-  area.x += ui.px(2);
-  area.w -= ui.px(4);
-  const PoolLayout layout = layout_pool(area, static_cast<int>(step->blocks.size()), block_size, ui.scale);
-  const std::vector<BlockFacts> facts = gather_facts(ui.frame);
-  for (int i = 0; i < layout.shown; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    draw_card(ui, {step->blocks[index], facts[index], layout.card(i)}, layout, block_size);
+  const float legend_h = ui.body.h > ui.px(150) ? ui.px(20) : 0.0F;
+  const Rect area{ui.body.x + ui.px(3), ui.body.y, ui.body.w - ui.px(6), ui.body.h - legend_h - ui.px(3)};
+  const int blocks = static_cast<int>(step->blocks.size());
+  PoolLayout layout = layout_pool(area, blocks, block_size, ui.scale, ui.view.data.pool.zoom);
+  if (layout.content_h > area.h + 0.5F) {  // make room for the scroll bar
+    const Rect narrow{area.x, area.y, area.w - ui.px(10), area.h};
+    layout = layout_pool(narrow, blocks, block_size, ui.scale, ui.view.data.pool.zoom);
   }
-  if (layout.shown < layout.num_blocks) {
-    text_in(ui, FontRole::small, {area.x, area.bottom() - ui.px(16), area.w, ui.px(16)}, ui[Color::muted],
-            fmt::format("blocks 0 to {} of {}", layout.shown - 1, layout.num_blocks), Align::right);
-  }
-  if (layout.detail == CardDetail::slots) add_slot_family(ui, layout, block_size);
+  draw_title(ui, {ui.body.x, rect.y + ui.px(6), ui.body.w, ui.px(20)}, layout);
+  if (touch(ui, area).hovered && ImGui::GetIO().MouseWheel != 0.0F)
+    zoom_by(ui, layout, ImGui::GetIO().MouseWheel > 0.0F ? 1 : -1);
+  draw_content(ui, layout, area);
+  if (legend_h > 0.0F) draw_legend(ui, {area.x, ui.body.bottom() - ui.px(18), area.w, ui.px(18)});
   end_panel(ui);
 }
 

@@ -34,17 +34,38 @@ void outline(const Ui& ui, const Rect& rect, Rgb color, float thickness, float r
 }
 
 void dotted(const Ui& ui, const Rect& rect, Rgb color) {
+  // At most a few dots per side, longer ones on long sides: dozens of boxes are dotted in one frame, and
+  // every dot is two triangles.
+  constexpr float kDotsPerSide = 9.0F;
+  if (rect.w <= 0.0F || rect.h <= 0.0F) return;
   const ImU32 c = rgba(color);
-  const float dot = std::max(1.0F, ui.px(1.5F));
-  const float step = std::max(3.0F, ui.px(4));
-  for (float x = rect.x; x + dot <= rect.right(); x += step) {
-    ui.draw->AddRectFilled({x, rect.y}, {x + dot, rect.y + 1.0F}, c);
-    ui.draw->AddRectFilled({x, rect.bottom() - 1.0F}, {x + dot, rect.bottom()}, c);
+  const auto steps = [&](float length) {
+    const float step = std::max({3.0F, ui.px(4), std::round(length / kDotsPerSide)});
+    return std::max(1.0F, std::round(length / step));
+  };
+  const float across = steps(rect.w);
+  for (float i = 0.0F; i < across; ++i) {
+    const float x0 = std::round(rect.x + rect.w * i / across);
+    const float x1 = x0 + std::max(1.0F, std::round(rect.w / across * 0.4F));
+    ui.draw->AddRectFilled({x0, rect.y}, {x1, rect.y + 1.0F}, c);
+    ui.draw->AddRectFilled({x0, rect.bottom() - 1.0F}, {x1, rect.bottom()}, c);
   }
-  for (float y = rect.y + step; y + dot <= rect.bottom(); y += step) {
-    ui.draw->AddRectFilled({rect.x, y}, {rect.x + 1.0F, y + dot}, c);
-    ui.draw->AddRectFilled({rect.right() - 1.0F, y}, {rect.right(), y + dot}, c);
+  const float down = steps(rect.h);
+  for (float i = 1.0F; i < down; ++i) {
+    const float y0 = std::round(rect.y + rect.h * i / down);
+    const float y1 = y0 + std::max(1.0F, std::round(rect.h / down * 0.4F));
+    ui.draw->AddRectFilled({rect.x, y0}, {rect.x + 1.0F, y1}, c);
+    ui.draw->AddRectFilled({rect.right() - 1.0F, y0}, {rect.right(), y1}, c);
   }
+}
+
+void change_dot(const Ui& ui, float x, float y) {
+  const float r = ui.px(3);
+  const ImVec2 low{std::round(x - r), std::round(y - r)};
+  const ImVec2 high{low.x + 2.0F * r, low.y + 2.0F * r};
+  ui.draw->AddRectFilled({low.x - 1.0F, low.y - 1.0F}, {high.x + 1.0F, high.y + 1.0F}, rgba(ui[Color::panel]),
+                         r + 1.0F);
+  ui.draw->AddRectFilled(low, high, rgba(ui[Color::warning]), r);
 }
 
 void line(const Ui& ui, float x0, float y0, float x1, float y1, Rgb color, float thickness) {

@@ -16,6 +16,8 @@ void fill(const Ui& ui, const Rect& rect, Rgb color, float alpha = 1.0F, float r
 /// Inside the rectangle, `thickness` pixels.
 void outline(const Ui& ui, const Rect& rect, Rgb color, float thickness = 1.0F, float rounding = 0.0F);
 void dotted(const Ui& ui, const Rect& rect, Rgb color);
+/// Small disc at a centre: this differs from the step before.
+void change_dot(const Ui& ui, float x, float y);
 void line(const Ui& ui, float x0, float y0, float x1, float y1, Rgb color, float thickness = 1.0F);
 /// 45 degree lines: masked cells.
 void hatch(const Ui& ui, const Rect& rect, Rgb color, float spacing);

@@ -107,11 +107,13 @@ void empty_note(Ui& ui, std::string_view text) {
   text_wrapped(ui, FontRole::text, line, ui[Color::muted], text, Align::center);
 }
 
-float begin_scroll(Ui& ui, const char* id, const Rect& area) {
+float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
   ImGui::SetCursorScreenPos({area.x, area.y});
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ImVec4(0, 0, 0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
-  ImGui::BeginChild(id, {std::max(1.0F, area.w), std::max(1.0F, area.h)}, false, ImGuiWindowFlags_NoNav);
+  ImGui::BeginChild(
+      id, {std::max(1.0F, area.w), std::max(1.0F, area.h)}, false,
+      ImGuiWindowFlags_NoNav | (wheel ? ImGuiWindowFlags_None : ImGuiWindowFlags_NoScrollWithMouse));
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   enter_window(ui);

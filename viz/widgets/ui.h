@@ -49,8 +49,9 @@ void end_panel(Ui& ui);
 /// Says what will appear in a panel that has nothing to show yet.
 void empty_note(Ui& ui, std::string_view text);
 
-/// A part of the panel that scrolls; returns the y at which content starts (moves with the scroll).
-float begin_scroll(Ui& ui, const char* id, const Rect& area);
+/// A part of the panel that scrolls; returns the y at which content starts (moves with the scroll). Without
+/// `wheel` the mouse wheel is left to the panel.
+float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel = true);
 /// `bottom` is where the content ends, on the same axis as the y of begin_scroll.
 void end_scroll(Ui& ui, float bottom);
 

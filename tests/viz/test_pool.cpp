@@ -1,0 +1,148 @@
+// The block pool: geometry of its cards, what a block says about itself, zoom, thousands of blocks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/engine/block_manager.h"
+#include "headless.h"
+#include "sample_frame.h"
+#include "viz/layout/pool_layout.h"
+#include "viz/pool_facts.h"
+
+namespace attn::viz {
+namespace {
+
+using sample::Sample;
+
+bool inside(const Rect& outer, const Rect& inner) {
+  return inner.x >= outer.x - 0.01F && inner.y >= outer.y - 0.01F && inner.right() <= outer.right() + 0.01F &&
+         inner.bottom() <= outer.bottom() + 0.01F;
+}
+
+TEST(PoolLayout, CardsAndSlotsStayInside) {
+  const Rect area{5, 7, 440, 220};
+  for (int blocks : {1, 6, 16, 64, 300, 2000}) {
+    for (int block_size : {1, 4, 16, 64, 256}) {
+      const PoolLayout pool = layout_pool(area, blocks, block_size, 1.0F);
+      for (int i = 0; i < blocks; ++i) {
+        const Rect card = pool.card(i);
+        ASSERT_TRUE(inside(area, card)) << blocks << " of " << block_size << ", card " << i;
+        ASSERT_EQ(pool.at(card.x + card.w * 0.5F, card.y + card.h * 0.5F), i);
+        if (pool.detail != CardDetail::slots) continue;
+        for (int s = 0; s < block_size; ++s) ASSERT_TRUE(inside(card, pool.slot(i, s, 1.0F)));
+      }
+    }
+  }
+  EXPECT_EQ(layout_pool(area, 16, 4, 1.0F).detail, CardDetail::slots);
+  EXPECT_EQ(layout_pool(area, 4096, 16, 1.0F).detail, CardDetail::tile);
+  EXPECT_EQ(layout_pool(area, 0, 4, 1.0F).at(10, 10), -1);
+}
+
+TEST(PoolLayout, ZoomMakesCardsLargerAndGoesOnBelow) {
+  const Rect area{0, 0, 440, 220};
+  const PoolLayout fits = layout_pool(area, 300, 4, 1.0F);
+  EXPECT_LE(fits.content_h, area.h);
+  float width = fits.card_w;
+  for (int zoom = 1; zoom <= fits.size; ++zoom) {
+    const PoolLayout larger = layout_pool(area, 300, 4, 1.0F, zoom);
+    EXPECT_EQ(larger.size, fits.size - zoom);
+    EXPECT_LE(larger.card(larger.columns - 1).right(), area.right());
+    width = larger.card_w;
+  }
+  EXPECT_EQ(layout_pool(area, 300, 4, 1.0F, 99).size, 0);
+  EXPECT_GT(width, fits.card_w);
+}
+
+TEST(PoolFacts, ParentComesFromTheTableOrFromTheHashChain) {
+  Sample s = sample::prefill();
+  trace::StepRecord& step = *s.step;
+  EXPECT_EQ(parent_of(step, 5), kNoParent);  // A and B: [5, 2, ..]
+  EXPECT_EQ(parent_of(step, 2), 5);
+  EXPECT_EQ(parent_of(step, 11), 2);
+  // Two blocks nobody holds, chained by the engine's own hash.
+  trace::BlockState& first = step.blocks[12];
+  trace::BlockState& second = step.blocks[15];
+  first.token_ids = {1, 2, 3, 4};
+  first.hash = BlockManager::compute_hash(first.token_ids, std::nullopt);
+  second.token_ids = {5, 6, 7, 8};
+  second.hash = BlockManager::compute_hash(second.token_ids, first.hash);
+  EXPECT_EQ(parent_of(step, 12), kNoParent);
+  EXPECT_EQ(parent_of(step, 15), 12);
+  second.hash = 1;
+  EXPECT_EQ(parent_of(step, 15), kUnknownParent);
+  EXPECT_EQ(parent_of(step, 1'000'000), kUnknownParent);
+}
+
+TEST(PoolFacts, WrittenAndReadBlocksFollowSlotsAndTables) {
+  const Sample decode = sample::padded_decode();
+  const std::vector<bool> written = blocks_written(*decode.step);
+  const std::vector<bool> read = blocks_read(*decode.step);
+  for (int block : {14, 7, 4}) EXPECT_TRUE(written[static_cast<std::size_t>(block)]) << block;
+  EXPECT_EQ(std::count(written.begin(), written.end(), true), 3);
+  EXPECT_TRUE(read[5]);
+  EXPECT_FALSE(read[1]);
+  Sample packed = sample::many(2, 8, 4, trace::StepKind::prefill);
+  const std::vector<bool> none = blocks_read(*packed.step);
+  EXPECT_EQ(std::count(none.begin(), none.end(), true), 0);  // packed prefill reads fresh K/V
+  packed.step->stored = false;
+  const std::vector<bool> unstored = blocks_written(*packed.step);
+  EXPECT_EQ(std::count(unstored.begin(), unstored.end(), true), 0);
+}
+
+TEST(BlockPool, ABlockTellsStateOwnersAndChanges) {
+  Sample s = sample::prefill();
+  auto changes = std::make_shared<trace::StepDiff>();
+  changes->before = 1;
+  changes->after = 2;
+  changes->blocks = {5, 11};
+  changes->entries = {{"block 5", "ref_count", "1", "2"}, {"block 11", "num_filled", "0", "4"}};
+  s.frame.changes = changes;
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  const auto shared = screen.marks.get("pool/block/5");
+  ASSERT_TRUE(shared.has_value());
+  for (const char* part : {"shared, ref_count 2", "held by B, A", "parent none",
+                           "ref_count: 1 \xE2\x86\x92 2", "changed since step 1"})
+    EXPECT_NE(shared->value.find(part), std::string::npos) << part << "\n" << shared->value;
+  const auto free = screen.marks.get("pool/block/15");
+  ASSERT_TRUE(free.has_value());
+  EXPECT_NE(free->value.find("free, ref_count 0"), std::string::npos) << free->value;
+  EXPECT_FALSE(screen.marks.get("pool/block/16").has_value());
+  EXPECT_NE(screen.marks.get("pool/sum")->value.find("= 16"), std::string::npos);
+}
+
+TEST(BlockPool, ClickSelectsAndClickAgainReleases) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.click(s.frame, "pool/block/9");
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].selection.block, 9);
+  screen.selection.block = 9;
+  screen.click(s.frame, "pool/block/9");
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].selection.block, -1);
+}
+
+TEST(BlockPool, ThousandsOfBlocksStayCheapAndHaveNames) {
+  const Sample s = sample::many(64, 64 * 16, 16, trace::StepKind::decode);
+  ASSERT_EQ(s.step->blocks.size(), 4096U);
+  Headless screen(1920, 1080);
+  for (int i = 0; i < 3; ++i) screen.draw(s.frame);
+  EXPECT_LT(screen.largest_list(), 60'000);
+  const auto last = screen.marks.get("pool/block/4095");
+  ASSERT_TRUE(last.has_value());
+  EXPECT_GE(last->rect.w, 2.0F);
+  screen.hover(s.frame, "pool/block/2100");
+  EXPECT_EQ(screen.view.hover.block, 2100);
+  // Zoomed in until cards have slots, a selected block is scrolled into view.
+  for (int i = 0; i < 12; ++i) screen.click(s.frame, "pool/zoom/in");
+  screen.selection.block = 4000;
+  for (int i = 0; i < 3; ++i) screen.draw(s.frame);
+  ASSERT_TRUE(screen.marks.get("pool/block/4000").has_value());
+  EXPECT_FALSE(screen.marks.get("pool/block/0").has_value());
+  EXPECT_GT(screen.marks.get("pool/block/4000")->rect.w, 20.0F);
+}
+
+}  // namespace
+}  // namespace attn::viz

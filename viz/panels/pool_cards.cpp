@@ -1,0 +1,293 @@
+#include "viz/panels/pool_cards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/lookup.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr float kTileWithId = 12.0F;  // smaller squares are drawn in runs
+
+struct Card {
+  const trace::BlockState& block;
+  const BlockFacts& facts;
+  Rect rect;
+  bool free() const { return block.ref_count == 0; }
+  bool cached_free() const { return free() && block.hash.has_value(); }
+  bool shared() const { return block.ref_count > 1; }
+  int owner() const { return facts.owners.empty() ? -1 : facts.owners.front(); }
+};
+
+Card card_of(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int block) {
+  const auto i = static_cast<std::size_t>(block);
+  return {ui.frame.step->blocks[i], facts[i], layout.card(block)};
+}
+
+/// Dotted when free, brighter dotted when its contents can still be hit, solid in the owner's hue when one
+/// sequence holds it, a double border when several do.
+void draw_surface(const Ui& ui, const Card& card) {
+  const float round = ui.px(3);
+  if (card.free()) {
+    if (card.cached_free()) fill(ui, card.rect, ui[Color::raised], 0.55F);
+    dotted(ui, card.rect, ui[card.cached_free() ? Color::text : Color::unwritten]);
+    return;
+  }
+  fill(ui, card.rect, ui[Color::raised], 1.0F, round);
+  const Rgb edge = card.owner() >= 0 && !card.shared() ? hue_of(ui, card.owner()) : ui[Color::text];
+  outline(ui, card.rect, edge, std::max(1.0F, ui.px(1.5F)), round);
+  if (!card.shared()) return;
+  const float in = ui.px(3);
+  outline(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in}, edge, 1.0F);
+}
+
+/// "×2" in inverse colours, right-aligned at `right`; returns its left edge.
+float draw_badge(const Ui& ui, float right, float y, float h, int ref_count) {
+  const std::string text = fmt::format("\xC3\x97{}", ref_count);
+  const float w = text_width(ui, FontRole::mono_small, text) + ui.px(4);
+  const Rect box{right - w, y, w, h};
+  fill(ui, box, ui[Color::text], 1.0F, ui.px(2));
+  text_in(ui, FontRole::mono_small, box, ui[Color::panel], text, Align::center);
+  return box.x - ui.px(3);
+}
+
+/// ▼ written and △ read in this step, at the right; returns the left edge.
+float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float y) {
+  const float glyph = ui.px(7);
+  if (card.facts.read && right - glyph > left) {
+    right -= glyph;
+    triangle_up(ui, right, y, glyph, ui[Color::accent]);
+    right -= ui.px(2);
+  }
+  if (card.facts.written > 0 && right - glyph > left) {
+    right -= glyph;
+    triangle_down(ui, right, y, glyph, ui[Color::warning]);
+    right -= ui.px(2);
+  }
+  return right;
+}
+
+/// Id at the left; glyphs, badge and hash tag at the right, as far as there is room.
+void draw_heading(const Ui& ui, const Card& card, bool badge_here) {
+  const float pad = ui.px(card.shared() ? 6 : 5);
+  const Rect box{card.rect.x + pad, card.rect.y + ui.px(4), card.rect.w - 2.0F * pad, ui.px(13)};
+  const Rgb ink = card.free() && !card.cached_free() ? ui[Color::muted] : ui[Color::text];
+  const float used = text_in(ui, FontRole::mono, box, ink, std::to_string(card.block.id), Align::left);
+  const float left = box.x + used + ui.px(3);
+  float right = draw_glyphs(ui, card, left, box.right(), box.y + ui.px(3));
+  if (badge_here && card.shared() && right - ui.px(20) > left)
+    right = draw_badge(ui, right, box.y, box.h, card.block.ref_count);
+  if (!card.block.hash) return;
+  right -= ui.px(2);
+  const std::string tag = hash_tag(*card.block.hash);
+  if (right - text_width(ui, FontRole::mono_small, tag) > left)
+    text_in(ui, FontRole::mono_small, {left, box.y, right - left, box.h}, ui[Color::muted], tag,
+            Align::right);
+}
+
+/// Back of a filled slot: its owner's hue when written in this step, ghosted when nobody holds it.
+Rgb slot_color(const Ui& ui, const Card& card, int offset) {
+  if (card.free()) return mix(ui[Color::panel], ui[Color::raised], 0.9);
+  if (card.owner() < 0) return ui[Color::raised];
+  return card.facts.wrote(offset) ? hue_of(ui, card.owner()) : tint_of(ui, card.owner());
+}
+
+void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int block_size) {
+  const int hover_slot = ui.view.hover.block == card.block.id && ui.view.hover.k_col >= 0
+                             ? ui.view.hover.k_col % block_size
+                             : -1;
+  for (int offset = 0; offset < block_size; ++offset) {
+    const Rect slot = layout.slot(card.block.id, offset, ui.scale);
+    if (offset >= card.block.num_filled) {
+      if (slot.w >= 4.0F && !card.free()) dotted(ui, slot, ui[Color::unwritten]);
+      continue;
+    }
+    const bool fresh = card.facts.wrote(offset) && card.owner() >= 0 && !card.free();
+    fill(ui, slot, slot_color(ui, card, offset));
+    if (offset == hover_slot) outline(ui, slot, ui[Color::selection], ui.px(1.5F));
+    if (slot.w < ui.px(17) || static_cast<std::size_t>(offset) >= card.facts.tokens.size()) continue;
+    const Rgb ink = card.free() ? ui[Color::muted] : fresh ? on_hue_of(ui, card.owner()) : ui[Color::text];
+    text_in(ui, FontRole::mono_small, {slot.x + 1.0F, slot.y, slot.w - 1.0F, slot.h}, ink,
+            token_label(ui.frame, card.facts.tokens[static_cast<std::size_t>(offset)]), Align::center);
+  }
+}
+
+/// The slots as one bar: a piece per slot while there is room, filled as far as K/V is there.
+void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
+  if (card.free() && !card.cached_free()) return;
+  const float in = ui.px(card.shared() ? 6 : 5);
+  const float h = ui.px(5);
+  Rect bar{card.rect.x + in, card.rect.bottom() - in - h, card.rect.w - 2.0F * in, h};
+  if (card.shared())
+    bar.w =
+        draw_badge(ui, bar.right(), card.rect.bottom() - ui.px(17), ui.px(12), card.block.ref_count) - bar.x;
+  const Rgb full = card.cached_free()  ? ui[Color::unwritten]
+                   : card.owner() >= 0 ? hue_of(ui, card.owner())
+                                       : ui[Color::stroke];
+  const int filled = std::clamp(card.block.num_filled, 0, block_size);
+  const float pitch = bar.w / static_cast<float>(std::max(1, block_size));
+  if (pitch < ui.px(4)) {
+    fill(ui, bar, ui[Color::border]);
+    fill(ui, {bar.x, bar.y, std::round(pitch * static_cast<float>(filled)), bar.h}, full);
+    return;
+  }
+  for (int i = 0; i < block_size; ++i) {
+    const float x0 = std::round(bar.x + pitch * static_cast<float>(i));
+    const float x1 = std::round(bar.x + pitch * static_cast<float>(i + 1)) - 1.0F;
+    const Rect piece{x0, bar.y, x1 - x0, bar.h};
+    if (i < filled)
+      fill(ui, piece, full);
+    else
+      outline(ui, piece, ui[Color::unwritten]);
+  }
+}
+
+void draw_rings(const Ui& ui, const Rect& rect, int block, float out) {
+  const bool selected = ui.selection.block == block;
+  if (!selected && ui.view.hover.block != block) return;
+  outline(ui, {rect.x - out, rect.y - out, rect.w + 2.0F * out, rect.h + 2.0F * out},
+          ui[selected ? Color::selection : Color::accent], ui.px(2));
+}
+
+/// A square with room for its id.
+void draw_tile(const Ui& ui, const Card& card) {
+  const Rgb back = card.owner() >= 0 ? hue_of(ui, card.owner()) : ui[Color::stroke];
+  if (!card.free()) fill(ui, card.rect, back);
+  if (card.free()) dotted(ui, card.rect, ui[card.cached_free() ? Color::text : Color::unwritten]);
+  if (card.shared()) {
+    outline(ui, card.rect, ui[Color::text], ui.px(2));
+    const float in = ui.px(3);
+    outline(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in},
+            ui[Color::panel]);
+  }
+  const std::string id = std::to_string(card.block.id);
+  if (card.rect.h < ui.px(14) || text_width(ui, FontRole::mono_small, id) + ui.px(4) > card.rect.w) {
+    if (card.cached_free()) {
+      const float in = std::round(card.rect.w * 0.3F);
+      fill(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in},
+           ui[Color::muted]);
+    }
+    return;
+  }
+  text_in(ui, FontRole::mono_small, card.rect, card.free() ? ui[Color::muted] : ink_on(back), id,
+          Align::center);
+}
+
+/// Cells of one row: used ones in runs of one owner, a small square for cached-free, a hole for shared.
+void draw_cell_row(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
+                   int end) {
+  int run = first;
+  const auto look = [&](int block) {
+    const Card card = card_of(ui, layout, facts, block);
+    return card.free() ? -2 : card.owner();
+  };
+  for (int i = first; i < end; i = run) {
+    const int owner = look(i);
+    for (run = i + 1; run < end && look(run) == owner; ++run) {
+    }
+    if (owner == -2) continue;
+    const Rect a = layout.card(i);
+    fill(ui, {a.x, a.y, layout.card(run - 1).right() - a.x, a.h},
+         owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke]);
+  }
+  for (int i = first; i < end; ++i) {
+    const Card card = card_of(ui, layout, facts, i);
+    if (!card.cached_free() && !card.shared()) continue;
+    const float in = std::max(1.0F, std::round(card.rect.w * 0.3F));
+    const Rect core{card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in};
+    fill(ui, core, ui[card.shared() ? Color::panel : Color::muted]);
+  }
+}
+
+void draw_grid(const Ui& ui, const PoolLayout& layout, int first, int end) {
+  const Rect a = layout.card(first);
+  const float bottom = layout.card(end - 1).bottom();
+  const float right = layout.card(layout.columns - 1).right();
+  for (int c = 0; c <= layout.columns; ++c) {
+    const float x = a.x + (layout.card_w + layout.gap) * static_cast<float>(c) - layout.gap;
+    fill(ui, {x, a.y, layout.gap, bottom - a.y}, ui[Color::border]);
+  }
+  for (float y = a.y + layout.card_h; y <= bottom; y += layout.card_h + layout.gap)
+    fill(ui, {a.x, y, right - a.x, layout.gap}, ui[Color::border]);
+}
+
+std::string state_text(const trace::BlockState& block) {
+  if (block.ref_count > 1) return fmt::format("shared, ref_count {}", block.ref_count);
+  if (block.ref_count == 1) return "in use, ref_count 1";
+  return block.hash ? "free, but its contents can still be hit, ref_count 0" : "free, ref_count 0";
+}
+
+std::string hash_text(const trace::StepRecord& step, const trace::BlockState& block) {
+  if (!block.hash) return "no hash: only full blocks are registered";
+  const int parent = parent_of(step, block.id);
+  return fmt::format("hash {:016x}, parent {}", *block.hash,
+                     parent >= 0           ? fmt::format("block {}", parent)
+                     : parent == kNoParent ? "none (first block)"
+                                           : "not in the pool any more");
+}
+
+}  // namespace
+
+std::string block_text(const Frame& frame, const BlockFacts& facts, int block) {
+  const trace::StepRecord& step = *frame.step;
+  const trace::BlockState& b = step.blocks[static_cast<std::size_t>(block)];
+  std::string text = fmt::format("block {}: {}, {} of {} slots filled\n{}", b.id, state_text(b), b.num_filled,
+                                 step.config.block_size, hash_text(step, b));
+  for (std::size_t i = 0; i < facts.owners.size() && i < 8; ++i)
+    text += (i == 0 ? "\nheld by " : ", ") + seq_letter(facts.owners[i]);
+  if (facts.owners.size() > 8) text += fmt::format(" and {} more", facts.owners.size() - 8);
+  for (std::size_t i = 0; i < facts.tokens.size() && i < 16; ++i)
+    text += (i == 0 ? "\ntokens " : " ") + token_label(frame, facts.tokens[i]);
+  if (facts.tokens.size() > 16) text += fmt::format(" and {} more", facts.tokens.size() - 16);
+  if (facts.written > 0) text += fmt::format("\n{} slots written in this step", facts.written);
+  if (facts.read) text += "\nread in this step";
+  const std::string changes = changes_at(frame, fmt::format("block {}", block));
+  if (!changes.empty()) text += fmt::format("\nchanged since step {}:\n{}", frame.changes->before, changes);
+  return text;
+}
+
+std::string block_source(const Frame& frame, int block) {
+  return fmt::format("blocks[{}], slot_mapping I32, after commit of step {}", block, frame.step->step);
+}
+
+void draw_cards(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
+                int end) {
+  const int block_size = std::max(1, ui.frame.step->config.block_size);
+  for (int i = first; i < end; ++i) {
+    const Card card = card_of(ui, layout, facts, i);
+    const bool slots = layout.detail == CardDetail::slots;
+    draw_surface(ui, card);
+    draw_heading(ui, card, slots);
+    if (slots)
+      draw_slots(ui, card, layout, block_size);
+    else
+      draw_fill_bar(ui, card, block_size);
+    if (block_changed(ui.frame, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);
+    draw_rings(ui, card.rect, i, 1.0F);
+  }
+}
+
+void draw_tiles(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
+                int end) {
+  if (first >= end) return;
+  if (layout.card_w >= ui.px(kTileWithId)) {
+    for (int i = first; i < end; ++i) draw_tile(ui, card_of(ui, layout, facts, i));
+  } else {
+    draw_grid(ui, layout, first, end);
+    for (int i = first; i < end; i += layout.columns)
+      draw_cell_row(ui, layout, facts, i, std::min(end, i + layout.columns));
+  }
+  for (int i = first; i < end; ++i) {
+    const Rect rect = layout.card(i);
+    if (block_changed(ui.frame, i)) {
+      const float side = std::max(2.0F, std::round(rect.w * 0.3F));
+      fill(ui, {rect.x, rect.y, side, side}, ui[Color::warning]);
+    }
+    draw_rings(ui, rect, i, 2.0F);
+  }
+}
+
+}  // namespace attn::viz

@@ -1,0 +1,24 @@
+// Cards of the block pool, from slots with their tokens down to bare cells of thousands of blocks.
+#pragma once
+
+#include <string>
+
+#include "viz/layout/pool_layout.h"
+#include "viz/pool_facts.h"
+#include "viz/widgets/ui.h"
+
+namespace attn::viz {
+
+/// Everything known of a block, in lines: state, hash and parent, owners, tokens, what the step did to it,
+/// what changed. For the hover card, marks and the text twin.
+std::string block_text(const Frame& frame, const BlockFacts& facts, int block);
+std::string block_source(const Frame& frame, int block);
+
+/// Blocks [first, end) as cards (detail slots or fill).
+void draw_cards(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
+                int end);
+/// Blocks [first, end) as squares; neighbours of one look in one rectangle, so that thousands stay cheap.
+void draw_tiles(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
+                int end);
+
+}  // namespace attn::viz

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "viz/pool_facts.h"
+
 namespace attn::app {
 namespace {
 
@@ -38,6 +40,13 @@ viz::StepSummary summarize(const trace::StepRecord& record) {
     if (std::ranges::find(summary.events, event.kind) == summary.events.end()) {
       summary.events.push_back(event.kind);
     }
+  }
+  summary.written = viz::blocks_written(record);
+  summary.read = viz::blocks_read(record);
+  for (std::size_t b = 0; b + 1 < record.cu_seqlens_k.size(); ++b) {
+    const auto keys = static_cast<std::uint64_t>(record.cu_seqlens_k[b + 1] - record.cu_seqlens_k[b]);
+    summary.uncached_dots += keys * (keys + 1) / 2;
+    summary.uncached_rows += keys;
   }
   return summary;
 }

@@ -30,6 +30,12 @@ struct StepSummary {
   int blocks_used = 0;                   // ref_count > 0
   int blocks_cached_free = 0;            // ref_count 0, hash kept
   std::vector<trace::EventKind> events;  // distinct kinds
+  std::vector<bool> written;             // by block id: K/V stored into it
+  std::vector<bool> read;                // by block id: attention read it
+  // By formula: what the step would compute without a cache, every scheduled sequence as a prompt of its whole
+  // context. Score dots are per head.
+  std::uint64_t uncached_dots = 0;
+  std::uint64_t uncached_rows = 0;
 };
 
 /// One engine switch for the menu, with the value in force.

@@ -116,29 +116,40 @@ void touch_dims(Ui& ui, const WeightsInput& in, const Rows& rows, const std::vec
   tooltip(ui, text(std::clamp(static_cast<int>(at * static_cast<float>(dims)), 0, dims - 1)), source);
 }
 
-/// "q . K x scale = score", the kernel's score, and how far apart they are.
-void draw_sum(Ui& ui, const WeightsInput& in, const Rows& rows, ScoreCell cell, double dot, const Rect& box) {
+/// "q . K x scale = score", the kernel's score, and how far apart they are: one line, or two in a narrow box.
+/// Returns the height used.
+float draw_sum(Ui& ui, const WeightsInput& in, const Rows& rows, ScoreCell cell, double dot, Rect box) {
   const int row = in.rows.q0 + cell.q;
   const bool scored = in.view->scores.size() == in.view->weights.size() && cell.k < in.part().looked(cell.q);
   const double own = dot * rows.scale;
-  std::string text = fmt::format("q\xC2\xB7K = {:.4f}  \xC3\x97 {:.4g} = {:.4f}", dot, rows.scale, own);
+  const std::string sum = fmt::format("q\xC2\xB7K = {:.4f} \xC3\x97 {:.4g} = {:.4f}", dot, rows.scale, own);
+  std::string kernel = "masked: no score";
   std::string value =
       fmt::format("sum of the products {:.7f}, times the scale {:.7g}: {:.7f}", dot, rows.scale, own);
   bool good = true;
   if (scored) {
-    const double kernel = static_cast<double>(in.view->score(in.head, row, cell.k));
-    const double error = std::abs(kernel - own);
+    const double score = static_cast<double>(in.view->score(in.head, row, cell.k));
+    const double error = std::abs(score - own);
     good = error <= 1e-3 * std::max(1.0, std::abs(own));
-    text += fmt::format("  \xC2\xB7  kernel {:.4f}  (|\xCE\x94| {:.1e})", kernel, error);
-    value += fmt::format("\nscore of the kernel: {:.7f}, difference {:.2e}", kernel, error);
+    kernel = fmt::format("kernel {:.4f} (|\xCE\x94| {:.1e})", score, error);
+    value += fmt::format("\nscore of the kernel: {:.7f}, difference {:.2e}", score, error);
   } else {
-    text += "  \xC2\xB7  masked";
     value += "\nmasked: the kernel does not compute this score";
   }
-  text_in(ui, FontRole::mono, box, ui[good ? Color::text : Color::error], text, Align::left);
+  const float line_h = box.h;
+  const Rgb ink = ui[good ? Color::text : Color::error];
+  const std::string both = sum + "  \xC2\xB7  " + kernel;
+  if (text_width(ui, FontRole::mono, both) <= box.w) {
+    text_in(ui, FontRole::mono, box, ink, both, Align::left);
+  } else {
+    text_in(ui, FontRole::mono, box, ink, sum, Align::left);
+    text_in(ui, FontRole::mono, {box.x, box.y + line_h, box.w, line_h}, ink, kernel, Align::left);
+    box.h += line_h;
+  }
   mark(ui, in.prefix + "/score", box, value,
        fmt::format("{}; {}; scores[{}, {}, {}] F32, {}", rows.q_source, rows.k_source, in.head, row, cell.k,
                    in.view->kernel));
+  return box.h;
 }
 
 }  // namespace
@@ -188,9 +199,9 @@ void draw_dot_product(Ui& ui, const WeightsInput& in, const Rect& area) {
     products[d] = rows.q[d] * rows.k[d];
     dot += static_cast<double>(rows.q[d]) * static_cast<double>(rows.k[d]);
   }
-  draw_sum(ui, in, rows, cell, dot, {area.x, area.y + line_h, area.w, line_h});
+  const float sum_h = draw_sum(ui, in, rows, cell, dot, {area.x, area.y + line_h, area.w, line_h});
   const float label_w = ui.px(38);
-  const float bars_y = area.y + 2.0F * line_h + ui.px(4);
+  const float bars_y = area.y + line_h + sum_h + ui.px(4);
   const float bar_h = std::min(ui.px(40), std::floor((area.bottom() - bars_y) / 3.0F));
   const float bars_w = std::min(area.w - label_w, ui.px(18) * static_cast<float>(products.size()));
   const Rect bars{area.x + label_w, bars_y, bars_w, 3.0F * bar_h};

@@ -118,7 +118,8 @@ void draw_cells(Ui& ui, const Strip& strip, const StripSegment& s) {
     if (at >= seq.token_ids.size() || w < ui.px(14)) continue;
     const std::string label = token_label(ui.frame, seq.token_ids[at]);
     if (text_width(ui, FontRole::mono_small, label) + ui.px(4) > w && w < ui.px(30)) continue;
-    text_in(ui, FontRole::mono_small, {x + ui.px(2), k_bar.y, w - ui.px(4), k_bar.h},
+    const float inset = ui.px(t == 0 ? 5 : 2);  // beside the notch
+    text_in(ui, FontRole::mono_small, {x + inset, k_bar.y, w - inset - ui.px(2), k_bar.h},
             t < s.cached() ? ui[Color::text] : on_hue, label, Align::center);
   }
   for (int r = 0; r < s.q1 - s.q0; ++r) {

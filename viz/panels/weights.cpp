@@ -39,7 +39,7 @@ void draw_prefill(Ui& ui, const WeightsInput& in) {
   }
   MatrixView& view = ui.view.attention.matrix;
   const float below_h = std::clamp(rest.h * 0.3F, ui.px(100), ui.px(170));
-  const float beside_w = std::clamp(rest.w * 0.3F, ui.px(220), ui.px(420));
+  const float beside_w = std::clamp(rest.w * 0.34F, ui.px(196), ui.px(420));
   const Rect above{rest.x, rest.y, rest.w, rest.h - below_h - ui.px(4)};
   const Rect left{rest.x, rest.y, rest.w - beside_w - ui.px(12), rest.h};
   if (rest.h < ui.px(250)) {

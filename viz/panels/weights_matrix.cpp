@@ -270,7 +270,7 @@ float foot_height(const Ui& ui, const WeightsInput& in, const MatrixView& view) 
 /// What axes, sums and foot leave to the cells.
 Rect cells_box(const Ui& ui, const Rect& rect, float foot) {
   const float axis_w = ui.px(34);
-  const float sums_w = ui.px(60);
+  const float sums_w = ui.px(54);
   return {rect.x + axis_w, rect.y + ui.px(18), rect.w - axis_w - sums_w, rect.h - ui.px(26) - foot};
 }
 

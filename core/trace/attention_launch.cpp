@@ -1,6 +1,8 @@
 #include "core/trace/attention_launch.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "core/trace/record_check.h"
 #include "kernels/common/check.h"
@@ -180,7 +182,8 @@ class Launch {
     const DecodePlan plan = plan_decode(params, device_.num_sms());
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
-    params.num_splits = plan.num_splits;
+    params.num_splits = num_splits_ = plan.num_splits;
+    keys_per_split_ = plan.keys_per_split;
     workspace_ = Buffer(device_, plan.workspace_bytes, "workspace");
     params.workspace = workspace_.as();
     params.workspace_bytes = plan.workspace_bytes;
@@ -192,20 +195,21 @@ class Launch {
   ProbeBuffers probe_buffers() {
     if (!probe_) return {};
     const double rows = static_cast<double>(heads()) * static_cast<double>(num_q());
-    const double bytes = rows * (2.0 * step_.max_seqlen_k + 4.0 * num_tiles_) * sizeof(float);
+    const int columns = std::max(step_.max_seqlen_k, in_.probe_columns);
+    const double bytes = rows * (2.0 * columns + 4.0 * num_tiles_) * sizeof(float);
     if (bytes > kMaxProbeBytes) {
       throw InputError(
           fmt::format("the weights of this step would take {:.1f} GiB ({} heads x {} queries x {} keys); "
                       "look at a step with fewer tokens",
-                      bytes / (1U << 30U), heads(), num_q(), step_.max_seqlen_k));
+                      bytes / (1U << 30U), heads(), num_q(), columns));
     }
-    const auto matrix = [&](int columns, std::string_view label) {
-      return Buffer(device_, heads() * num_q() * static_cast<std::size_t>(columns) * sizeof(float), label);
+    const auto matrix = [&](int width, std::string_view label) {
+      return Buffer(device_, heads() * num_q() * static_cast<std::size_t>(width) * sizeof(float), label);
     };
-    scores_ = matrix(step_.max_seqlen_k, "scores");
-    weights_ = matrix(step_.max_seqlen_k, "weights");
+    scores_ = matrix(columns, "scores");
+    weights_ = matrix(columns, "weights");
     for (Buffer& tile : tiles_) tile = matrix(num_tiles_, "tile states");
-    return {.max_k = step_.max_seqlen_k,
+    return {.max_k = columns,
             .max_tiles = num_tiles_,
             .scores = scores_.as<float>(),
             .weights = weights_.as<float>(),
@@ -226,12 +230,17 @@ class Launch {
     view.device = device_.name();
     view.num_heads = model_.num_heads;
     view.num_q = static_cast<int>(num_q());
-    view.max_k = step_.max_seqlen_k;
+    view.max_k = std::max(step_.max_seqlen_k, in_.probe_columns);
     view.num_tiles = num_tiles_;
     view.k_tile = k_tile_;
     view.k_lens = lens_.download<std::int32_t>();
-    const bool padded = step_.path == AttentionPath::decode_gather_padded;
-    view.attended = padded ? std::vector<std::int32_t>(view.k_lens.size(), step_.max_seqlen_k) : view.k_lens;
+    for (std::size_t b = 0; b < view.k_lens.size(); ++b) view.attended.push_back(attended_columns(step_, b));
+    for (int head = 0; head < model_.num_heads; ++head) {
+      view.kv_head.push_back(kv_head_of(step_.config.head_map, head, model_.num_heads, model_.num_kv_heads));
+    }
+    view.num_splits = num_splits_;
+    view.keys_per_split = keys_per_split_;
+    if (num_splits_ > 1) read_partials(view);
     view.lse = lse_.download<float>();
     view.scores = scores_.download<float>();
     view.weights = weights_.download<float>();
@@ -247,6 +256,28 @@ class Launch {
     return out;
   }
 
+  /// The workspace of a split decode: partial_o [S, B, H, D] normalised, then partial_lse [S, H, B].
+  void read_partials(AttentionView& view) const {
+    const std::vector<float> workspace = workspace_.download<float>();
+    const std::size_t splits = static_cast<std::size_t>(num_splits_), batch = num_q();
+    const auto head_dim = static_cast<std::size_t>(model_.head_dim);
+    const std::size_t states = splits * batch * heads();
+    ATTN_CHECK(workspace.size() >= states * (head_dim + 1), "a workspace of {} floats for {} partials",
+               workspace.size(), states);
+    const auto lse = workspace.begin() + static_cast<std::ptrdiff_t>(states * head_dim);
+    view.partial_lse.assign(lse, lse + static_cast<std::ptrdiff_t>(states));
+    view.partial_o_norm.resize(states);
+    for (std::size_t s = 0; s < splits; ++s) {
+      for (std::size_t b = 0; b < batch; ++b) {
+        for (std::size_t h = 0; h < heads(); ++h) {
+          const float* o = workspace.data() + ((s * batch + b) * heads() + h) * head_dim;
+          const float square = std::inner_product(o, o + head_dim, o, 0.0F);
+          view.partial_o_norm[(s * heads() + h) * batch + b] = std::sqrt(square);
+        }
+      }
+    }
+  }
+
   static Stage stage_of(std::string_view kernel) {
     if (kernel.starts_with("gather")) return Stage::gather;
     if (kernel.starts_with("flatten")) return Stage::flatten;
@@ -259,7 +290,7 @@ class Launch {
   const StepRecord& step_;
   const ModelShape& model_;
   bool probe_;
-  int width_ = 0, k_tile_ = 0, num_tiles_ = 0;
+  int width_ = 0, k_tile_ = 0, num_tiles_ = 0, num_splits_ = 1, keys_per_split_ = 0;
   Buffer q_, k_, v_, o_, lse_, cu_q_, cu_k_, lens_, tables_, workspace_;
   Buffer scores_, weights_, tiles_[4];
 };

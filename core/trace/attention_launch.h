@@ -22,6 +22,7 @@ struct AttentionInputs {
   const TensorRecord* k = nullptr;    // [Nk, Hkv, D] packed; prefill_packed only
   const TensorRecord* v = nullptr;    // [Nk, Hkv, D]
   const Pool* pool = nullptr;         // every path that reads the cache
+  int probe_columns = 0;              // of scores and weights; 0 = max_seqlen_k, fewer is not enough
 };
 
 struct AttentionOutputs {

@@ -22,7 +22,7 @@ struct AttentionView {
   int num_heads = 0;
   int num_q = 0;      // rows in the arrays: all of the batch, packed, or a window of a large prefill
   int first_row = 0;  // packed row of the first of them
-  int max_k = 0;      // columns of scores and weights
+  int max_k = 0;      // columns of scores and weights: at least those of every sequence that has rows here
   int num_tiles = 0;
   int k_tile = 0;
   std::vector<std::int32_t> k_lens;    // [B] real keys per sequence
@@ -33,8 +33,8 @@ struct AttentionView {
   std::vector<float> lse;                                      // [H, Nq]
   int num_splits = 1;                                          // split-KV (decode); 1: not split
   int keys_per_split = 0;                                      // a multiple of k_tile
-  std::vector<float> partial_lse;                              // [S, H, B], -inf for an empty split
-  std::vector<float> partial_o_norm;                           // [S, H, B] |o| of each normalised partial
+  std::vector<float> partial_lse;                              // [S, H, num_q], -inf for an empty split
+  std::vector<float> partial_o_norm;                           // [S, H, num_q] |o| of each normalised partial
   std::vector<int> kv_head;                                    // [H] KV head that each query head read
   std::shared_ptr<const Pool> pool;                            // the cache it read; null: K/V were packed
   double max_abs_diff_o = std::numeric_limits<double>::quiet_NaN();  // this launch vs the recorded o

@@ -14,12 +14,12 @@ namespace attn::trace {
 
 /// How to launch instead of how it ran; what is not set stays as recorded.
 struct Variant {
-  std::optional<AttentionPath> path;  // of the same kind (prefill or decode) as the step
-  std::optional<int> level;
-  std::optional<MaskAlignment> mask;
-  std::optional<HeadMap> head_map;
-  std::optional<int> k_tile;      // keys per tile, a multiple the plan allows
-  std::optional<int> num_splits;  // decode
+  std::optional<AttentionPath> path = {};  // of the same kind (prefill or decode) as the step
+  std::optional<int> level = {};
+  std::optional<MaskAlignment> mask = {};
+  std::optional<HeadMap> head_map = {};
+  std::optional<int> k_tile = {};      // keys per tile, a multiple the plan allows
+  std::optional<int> num_splits = {};  // decode
   bool operator==(const Variant&) const = default;
   bool as_recorded() const { return *this == Variant{}; }
 };

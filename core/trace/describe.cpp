@@ -212,9 +212,8 @@ std::string describe_attention(const Store& store, int index, const AttentionVie
   for (std::size_t b = 0; b < view.k_lens.size(); ++b) {
     const SeqState& seq = step->seqs[b];
     const int row = step->cu_seqlens_q[b + 1] - 1;
-    if (row < step->cu_seqlens_q[b]) continue;  // no query in this step
-    const float lse = view.lse[static_cast<std::size_t>(head) * static_cast<std::size_t>(view.num_q) +
-                               static_cast<std::size_t>(row)];
+    if (row < step->cu_seqlens_q[b] || !view.has_row(row)) continue;  // no query in this step, or not read
+    const float lse = view.lse[view.at(head, row, 1, 0)];
     fmt::format_to(out, "- Sequence {}, last query (row {}), lse {:.4f}: {}\n",
                    seq_name(store.manifest(), seq.id), row, lse,
                    top_keys(store, seq, view, head, row, view.k_lens[b], view.attended[b], top));

@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <list>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "core/trace/attention_launch.h"
+#include "core/trace/launch_job.h"
 #include "core/trace/pool_history.h"
 #include "core/trace/record_check.h"
 #include "core/trace/tensor_values.h"
@@ -15,7 +20,9 @@
 namespace attn::trace {
 namespace {
 
-constexpr std::size_t kViewsKept = 8;  // the view at the cursor and its neighbours
+constexpr std::size_t kMostKept = 32;
+constexpr double kMaxViewBytes = 32.0 * (1U << 20U);  // of one view; larger batches show a window of rows
+constexpr std::size_t kKeptBytes = 96U << 20U;  // of views kept: the one at the cursor and its neighbours
 
 double max_abs(const TensorRecord& tensor) {
   double largest = 0.0;
@@ -53,21 +60,174 @@ AttentionView identity_view(const StepRecord& step, const ModelShape& model, con
   return view;
 }
 
+/// Of one step's layer: what stays the same whatever is launched on it.
+struct Place {
+  int index = 0;
+  int layer = 0;
+  RowWindow window;
+  bool operator==(const Place&) const = default;
+};
+
+/// Answers kept, most recent first, under a budget. Cost: bytes of one.
+template <class Key, class Value>
+class Kept {
+ public:
+  const Value* find(const Key& key) {
+    const auto found = std::find_if(list_.begin(), list_.end(), [&](const auto& k) { return k.key == key; });
+    if (found == list_.end()) return nullptr;
+    list_.splice(list_.begin(), list_, found);
+    return &list_.front().value;
+  }
+  const Value& keep(const Key& key, Value value, std::size_t bytes) {
+    list_.push_front({key, std::move(value), bytes});
+    std::size_t used = 0, count = 1;
+    for (auto it = list_.begin(); it != list_.end();) {
+      used += it->bytes;
+      const bool keep = it == list_.begin() || (used <= kKeptBytes && ++count <= kMostKept);
+      it = keep ? std::next(it) : list_.erase(it);
+    }
+    return list_.front().value;
+  }
+
+ private:
+  struct Entry {
+    Key key;
+    Value value;
+    std::size_t bytes;
+  };
+  std::list<Entry> list_;
+};
+
+std::size_t bytes_of(const AttentionView& view) {
+  return sizeof(float) *
+             (view.scores.size() + view.weights.size() + 4 * view.tile_m.size() + view.lse.size()) +
+         sizeof(AttentionView);
+}
+
+/// Launches are timed by device events while it lives.
+class Timing {
+ public:
+  explicit Timing(Device& device) : device_(device), before_(device.context().timing) {
+    device.context().timing = true;
+  }
+  ~Timing() { device_.context().timing = before_; }
+  Timing(const Timing&) = delete;
+  Timing& operator=(const Timing&) = delete;
+
+ private:
+  Device& device_;
+  bool before_;
+};
+
 }  // namespace
 
 struct Inspector::State {
-  struct Kept {
-    int index;
-    int layer;
-    std::shared_ptr<const AttentionView> view;
+  /// One side of a comparison with the output that the other is compared with.
+  struct Side {
+    CompareSide side;
+    TensorRecord o;
   };
+  struct SideKey {
+    Place place;
+    Variant variant;
+    bool operator==(const SideKey&) const = default;
+  };
+  struct PairKey {
+    Place place;
+    Variant a, b;
+    bool operator==(const PairKey&) const = default;
+  };
+
   State(Device& device_, std::shared_ptr<const Store> store_)
       : device(device_), store(std::move(store_)), pools(store) {}
+
+  const ModelShape& model() const { return store->manifest().model; }
+
+  /// The window must not depend on the variant, or two sides would not have the same rows.
+  Place place_of(const StepRecord& step, int index, int layer, const Focus& focus) const {
+    return {index, layer, choose_window(step, model(), focus, kMaxViewBytes)};
+  }
+
+  std::shared_ptr<const Pool> pool_for(AttentionPath path, const Place& place) {
+    return reads_cache(path) ? pools.at(place.index, place.layer) : nullptr;
+  }
+
+  std::shared_ptr<const AttentionView> launch_view(const StepRecord& step, const Variant& variant,
+                                                   const Place& place) {
+    const LayerRecord& record = recorded_layer(step, place.layer);
+    auto view = std::make_shared<AttentionView>();
+    const StepRecord launched = launched_step(step, variant);
+    const RowWindow& window = place.window;
+    if (launched.path == AttentionPath::identity) {
+      *view = identity_view(step, model(), record);
+    } else {
+      const auto pool = pool_for(launched.path, place);
+      const LaunchJob job(launched, model(), record, pool.get(), window, device.num_sms());
+      AttentionOutputs out = launch_attention(device, job.inputs(), true);
+      *view = std::move(out.view);
+      view->first_row = window.first_row;
+      view->pool = pool;
+      view->max_abs_diff_o = max_abs_diff(out.o, cut_rows(record.o, window.first_row, window.num_rows));
+      view->k_lens.clear();
+      view->attended.clear();
+      for (std::size_t b = 0; b < static_cast<std::size_t>(launched.num_scheduled); ++b) {
+        view->k_lens.push_back(k_len(launched, b));
+        view->attended.push_back(attended_columns(launched, b));
+      }
+    }
+    view->layer = place.layer;
+    view->max_abs_o = max_abs(record.o);
+    return view;
+  }
+
+  std::shared_ptr<const AttentionView> view_of(const StepRecord& step, const Place& place) {
+    if (const auto* known = views.find(place)) return *known;
+    auto view = launch_view(step, {}, place);
+    return views.keep(place, view, bytes_of(*view));
+  }
+
+  /// What the variant costs and gives is taken from a launch without the probe, as the engine would make it;
+  /// its weights and tiles from a second one with the probe.
+  const Side& side_of(const StepRecord& step, const Variant& variant, const Place& place) {
+    const SideKey key{place, variant};
+    if (const Side* known = sides.find(key)) return *known;
+    Side made;
+    made.side.variant = variant;
+    made.side.text = variant_text(variant, step);
+    made.side.view = variant.as_recorded() ? view_of(step, place) : launch_view(step, variant, place);
+    const LayerRecord& record = recorded_layer(step, place.layer);
+    const StepRecord launched = launched_step(step, variant);
+    if (launched.path == AttentionPath::identity) {
+      made.o = record.o;
+    } else {
+      const auto pool = pool_for(launched.path, place);
+      const LaunchJob job(launched, model(), record, pool.get(), place.window, device.num_sms());
+      // The first launch of a kernel on a GPU pays for its loading. The emulator's times mean nothing.
+      std::optional<Timing> timing;
+      if (device.kind() == DeviceKind::cuda) {
+        launch_attention(device, job.inputs(), false);
+        timing.emplace(device);
+      }
+      AttentionOutputs out = launch_attention(device, job.inputs(), false);
+      made.o = std::move(out.o);
+      made.side.launches = std::move(out.launches);
+      for (LaunchEntry& entry : made.side.launches) {
+        entry.layer = place.layer;
+        made.side.bytes += entry.launch.bytes;
+        made.side.flop += entry.launch.flop;
+        made.side.ms += entry.launch.ms;
+      }
+    }
+    const std::size_t bytes = bytes_of(*made.side.view) + made.o.data.size();
+    return sides.keep(key, std::move(made), bytes);
+  }
 
   Device& device;
   std::shared_ptr<const Store> store;
   PoolHistory pools;
-  std::list<Kept> kept;  // most recent first
+  Kept<Place, std::shared_ptr<const AttentionView>> views;
+  Kept<SideKey, Side> sides;
+  Kept<PairKey, std::shared_ptr<const CompareView>> pairs;
 };
 
 Inspector::Inspector(Device& device, std::shared_ptr<const Store> store)
@@ -75,40 +235,31 @@ Inspector::Inspector(Device& device, std::shared_ptr<const Store> store)
 
 Inspector::~Inspector() = default;
 
-std::shared_ptr<const AttentionView> Inspector::inspect(int index, int layer) {
-  auto& kept = state_->kept;
-  const auto found = std::find_if(kept.begin(), kept.end(),
-                                  [&](const auto& k) { return k.index == index && k.layer == layer; });
-  if (found != kept.end()) {
-    kept.splice(kept.begin(), kept, found);
-    return kept.front().view;
-  }
+std::shared_ptr<const AttentionView> Inspector::inspect(int index, int layer, const Focus& focus) {
   const auto step = state_->store->step(index);
-  const ModelShape& model = state_->store->manifest().model;
-  const LayerRecord& record = recorded_layer(*step, layer);
+  recorded_layer(*step, layer);  // or say which are
+  return state_->view_of(*step, state_->place_of(*step, index, layer, focus));
+}
 
-  auto view = std::make_shared<AttentionView>();
-  if (step->path == AttentionPath::identity) {
-    *view = identity_view(*step, model, record);
-  } else {
-    std::shared_ptr<const Pool> pool;
-    if (reads_cache(step->path)) pool = state_->pools.at(index, layer);
-    AttentionOutputs out = launch_attention(state_->device,
-                                            {.step = step.get(),
-                                             .model = &model,
-                                             .q = &record.q,
-                                             .k = &record.k,
-                                             .v = &record.v,
-                                             .pool = pool.get()},
-                                            true);
-    *view = std::move(out.view);
-    view->max_abs_diff_o = max_abs_diff(out.o, record.o);
+std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, const Variant& a,
+                                                      const Variant& b, const Focus& focus) {
+  const auto step = state_->store->step(index);
+  recorded_layer(*step, layer);
+  for (const Variant& variant : {a, b}) {
+    if (const std::string reason = why_not(variant, *step, state_->model()); !reason.empty()) {
+      throw InputError(fmt::format("step {} cannot be computed that way: {}", step->step, reason));
+    }
   }
-  view->layer = layer;
-  view->max_abs_o = max_abs(record.o);
-  kept.push_front({index, layer, view});
-  if (kept.size() > kViewsKept) kept.pop_back();
-  return view;
+  const Place place = state_->place_of(*step, index, layer, focus);
+  const State::PairKey key{place, a, b};
+  if (const auto* known = state_->pairs.find(key)) return *known;
+  const State::Side left = state_->side_of(*step, a, place);  // a copy: the other may push it out
+  const State::Side& right = state_->side_of(*step, b, place);
+  auto compared = std::make_shared<CompareView>(compare_sides(left.side, left.o, right.side, right.o));
+  compared->index = index;
+  compared->layer = layer;
+  const std::size_t bytes = bytes_of(*left.side.view) + bytes_of(*right.side.view);
+  return state_->pairs.keep(key, compared, bytes);
 }
 
 }  // namespace attn::trace

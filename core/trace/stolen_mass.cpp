@@ -11,7 +11,7 @@ StolenMass stolen_mass(const AttentionView& view, int sequence, int head) {
   for (int column = view.k_lens[b]; column < view.attended[b]; ++column) {
     mass.measured += static_cast<double>(view.weight(head, sequence, column));
   }
-  const float lse = view.lse[static_cast<std::size_t>(head) * static_cast<std::size_t>(view.num_q) + b];
+  const float lse = view.lse[view.at(head, sequence, 1, 0)];
   mass.predicted = mass.pads * std::exp(-static_cast<double>(lse));
   return mass;
 }

@@ -13,7 +13,7 @@ struct StolenMass {
   double predicted = 0.0;  // P / (Z + P) with Z + P = exp(lse), from the kernel's lse
 };
 
-/// PRECOND: a decode view (one query row per sequence), sequence < k_lens.size(), head < num_heads.
+/// PRECOND: a decode view (one query row per sequence) that has the sequence's row, head < num_heads.
 StolenMass stolen_mass(const AttentionView& view, int sequence, int head);
 
 }  // namespace attn::trace

@@ -314,11 +314,11 @@ TEST(TraceInspector, ForgedStepsThatPassTheCheckStayInBounds) {
 
 TEST(TraceInspector, ViewsAreKeptForAWhile) {
   const auto device = make_simt_device();
-  const auto recording = recorded_on(*device, 44, 12);
+  const auto recording = recorded_on(*device, 44, 40);
   Inspector inspector(*device, recording);
   const auto first = inspector.inspect(0, 0);
   EXPECT_EQ(inspector.inspect(0, 0), first);
-  for (int index = 1; index < 12; ++index) inspector.inspect(index, 0);
+  for (int index = 1; index < 40; ++index) inspector.inspect(index, 0);
   const auto again = inspector.inspect(0, 0);
   EXPECT_NE(again, first);
   EXPECT_EQ(std::memcmp(again->weights.data(), first->weights.data(), first->weights.size() * 4), 0);

@@ -1,0 +1,282 @@
+// Variants of a recorded step, launched for real: what must be equal is equal to the bit, what breaks differs
+// by the law, and a window of a large batch is exactly its part of the whole.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "core/trace/inspector.h"
+#include "core/trace/launch_job.h"
+#include "core/trace/stolen_mass.h"
+#include "core/trace/tensor_values.h"
+#include "kernels/common/check.h"
+#include "tests/core/trace_random.h"
+#include "tests/core/trace_runs.h"
+
+namespace attn::trace::test {
+namespace {
+
+struct RealRun {
+  std::unique_ptr<Device> device = make_simt_device();
+  std::shared_ptr<Recording> recording;
+};
+
+const RealRun& paged_run() {
+  static const RealRun run = [] {
+    RealRun made;
+    made.recording = tight_run(*made.device, tight_config());
+    return made;
+  }();
+  return run;
+}
+
+int first_step(const Recording& recording, AttentionPath path, int num_scheduled) {
+  for (int i = 0; i < recording.num_steps(); ++i) {
+    if (recording.step(i)->path == path && recording.step(i)->num_scheduled >= num_scheduled) return i;
+  }
+  throw std::logic_error("the run has no such step");
+}
+
+std::string refusal(Inspector& inspector, int index, const Variant& variant) {
+  try {
+    inspector.compare(index, 0, {}, variant);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TraceCompare, EveryVariantOfEveryStepRunsAndRightOnesAgree) {
+  const RealRun& run = paged_run();
+  Inspector inspector(*run.device, run.recording);
+  const ModelShape& model = run.recording->manifest().model;
+  int launched = 0, wrong = 0;
+  for (int index = 0; index < run.recording->num_steps(); ++index) {
+    const auto step = run.recording->step(index);
+    const auto variants = variants_of(*step, model);
+    EXPECT_TRUE(variants.front().as_recorded());
+    EXPECT_GT(variants.size(), 5U);
+    for (const Variant& variant : variants) {
+      const auto view = inspector.compare(index, 1, {}, variant);
+      SCOPED_TRACE(fmt::format("step {}: {}", step->step, view->b.text));
+      EXPECT_EQ(view->a.view->max_abs_diff_o, 0.0) << "as recorded";
+      EXPECT_EQ(view->max_abs_diff_o.size(), 4U * static_cast<std::size_t>(view->a.view->num_q));
+      EXPECT_FALSE(view->b.launches.empty());
+      EXPECT_GT(view->b.bytes, 0U);
+      EXPECT_TRUE(std::isnan(view->b.ms)) << "the emulator measures nothing";
+      for (const LaunchEntry& entry : view->b.launches) {
+        EXPECT_EQ(entry.launch.kernel.find("Probe"), std::string::npos) << entry.launch.kernel;
+      }
+      ++launched;
+      const bool breaks =
+          variant.mask || variant.head_map || variant.path == AttentionPath::decode_gather_padded;
+      if (!breaks) {
+        EXPECT_LT(view->worst, 3e-6);
+      }
+      if (breaks && view->worst > 1e-3) ++wrong;
+    }
+  }
+  EXPECT_GT(launched, 100);
+  EXPECT_GT(wrong, 20);
+}
+
+TEST(TraceCompare, PathsThatOnlyMoveDataAgreeToTheBit) {
+  const RealRun& run = paged_run();
+  Inspector inspector(*run.device, run.recording);
+  const int prefill = first_step(*run.recording, AttentionPath::prefill_packed, 1);
+  for (const AttentionPath path : {AttentionPath::prefill_paged, AttentionPath::prefill_gather_flatten}) {
+    EXPECT_EQ(inspector.compare(prefill, 0, {}, {.path = path})->worst, 0.0);
+  }
+  const int decode = first_step(*run.recording, AttentionPath::decode_paged, 2);
+  const auto masked = inspector.compare(decode, 0, {}, {.path = AttentionPath::decode_gather_masked});
+  EXPECT_LT(masked->worst, 1e-6);
+  EXPECT_GT(masked->b.bytes, masked->a.bytes) << "gather and repeat move more";
+  EXPECT_EQ(masked->b.launches.front().stage, Stage::gather);
+  EXPECT_EQ(masked->b.launches.back().stage, Stage::attention);
+}
+
+/// The first picture of the tour: o of the padded side is the paged one times Z / (Z + P).
+TEST(TraceCompare, PagedBesidePaddedDiffersByTheLaw) {
+  const RealRun& run = paged_run();
+  Inspector inspector(*run.device, run.recording);
+  int shorter = 0;
+  for (int index = 0; index < run.recording->num_steps(); ++index) {
+    const auto step = run.recording->step(index);
+    if (step->path != AttentionPath::decode_paged) continue;
+    const auto compare = inspector.compare(index, 0, {}, {.path = AttentionPath::decode_gather_padded});
+    const std::vector<float> paged = to_floats(step->layers[0].o);
+    for (int b = 0; b < step->num_scheduled; ++b) {
+      for (int head = 0; head < 4; ++head) {
+        const StolenMass mass = stolen_mass(*compare->b.view, b, head);
+        EXPECT_NEAR(mass.measured, mass.predicted, 1e-5);
+        float largest = 0.0F;
+        for (int d = 0; d < 8; ++d) {
+          largest = std::max(largest, std::abs(paged[static_cast<std::size_t>((b * 4 + head) * 8 + d)]));
+        }
+        const float difference =
+            compare->max_abs_diff_o[static_cast<std::size_t>(head * step->num_scheduled + b)];
+        EXPECT_NEAR(difference, mass.measured * largest, 1e-5);
+        shorter += mass.pads > 0;
+      }
+    }
+    const auto worst = std::max_element(compare->max_abs_diff_o.begin(), compare->max_abs_diff_o.end());
+    EXPECT_EQ(compare->worst, *worst);
+    EXPECT_EQ(compare->worst_head * step->num_scheduled + compare->worst_row,
+              worst - compare->max_abs_diff_o.begin());
+  }
+  EXPECT_GT(shorter, 10);
+}
+
+TEST(TraceCompare, SwitchesReachTheKernel) {
+  const RealRun& run = paged_run();
+  Inspector inspector(*run.device, run.recording);
+  const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);
+  const auto step = run.recording->step(decode);
+  EXPECT_EQ(inspector.compare(decode, 0, {}, {.k_tile = 4})->b.view->k_tile, 4);
+  EXPECT_EQ(inspector.compare(decode, 0, {}, {.head_map = HeadMap::modulo})->b.view->kv_head,
+            (std::vector<int>{0, 1, 0, 1}));
+  EXPECT_EQ(inspector.compare(decode, 0, {}, {})->b.view->kv_head, (std::vector<int>{0, 0, 1, 1}));
+  const auto top_left = inspector.compare(decode, 0, {}, {.mask = MaskAlignment::top_left});
+  EXPECT_FLOAT_EQ(top_left->b.view->weight(0, 0, 0), 1.0F);
+  EXPECT_TRUE(std::isnan(top_left->b.view->weight(0, 0, 1)));
+  const auto naive = inspector.compare(decode, 0, {.level = 1}, {});
+  EXPECT_EQ(naive->a.view->num_tiles, 1);
+  EXPECT_NE(naive->a.launches.back().launch.kernel.find("l1"), std::string::npos);
+  EXPECT_EQ(variant_text({}, *step), "as recorded: paged, level 2");
+  EXPECT_EQ(variant_text({.path = AttentionPath::decode_gather_padded}, *step),
+            "gather + zero padding, level 2");
+  EXPECT_EQ(variant_text({.head_map = HeadMap::modulo, .num_splits = 2}, *step),
+            "paged, level 2, head h % Hkv, 2 splits");
+}
+
+TEST(TraceCompare, SplitsLeaveTheirPartials) {
+  const RealRun& run = paged_run();
+  Inspector inspector(*run.device, run.recording);
+  const int index = first_step(*run.recording, AttentionPath::decode_paged, 2);
+  const auto compare = inspector.compare(index, 1, {.num_splits = 1}, {.k_tile = 4, .num_splits = 3});
+  const AttentionView& whole = *compare->a.view;
+  const AttentionView& split = *compare->b.view;
+  EXPECT_EQ(whole.num_splits, 1);
+  EXPECT_TRUE(whole.partial_lse.empty());
+  ASSERT_EQ(split.num_splits, 3);
+  EXPECT_EQ(split.keys_per_split % 4, 0);
+  const auto rows = static_cast<std::size_t>(split.num_q);
+  ASSERT_EQ(split.partial_lse.size(), 3 * 4 * rows);
+  ASSERT_EQ(split.partial_o_norm.size(), 3 * 4 * rows);
+  for (std::size_t i = 0; i < 4 * rows; ++i) {  // [H, num_q]
+    double sum = 0.0;
+    for (std::size_t s = 0; s < 3; ++s) {
+      sum += std::exp(static_cast<double>(split.partial_lse[s * 4 * rows + i]));
+      EXPECT_GE(split.partial_o_norm[s * 4 * rows + i], 0.0F);
+      const bool empty = static_cast<int>(s) * split.keys_per_split >= split.k_lens[i % rows];
+      EXPECT_EQ(std::isinf(split.partial_lse[s * 4 * rows + i]), empty);
+    }
+    EXPECT_NEAR(std::log(sum), split.lse[i], 1e-5);
+    EXPECT_NEAR(whole.lse[i], split.lse[i], 1e-5);
+  }
+  EXPECT_EQ(compare->b.launches.size(), 2U) << "the split kernel and the merge";
+}
+
+TEST(TraceCompare, ImpossibleVariantsSayWhy) {
+  const RealRun& run = paged_run();
+  Inspector inspector(*run.device, run.recording);
+  const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);
+  const int cached = first_step(*run.recording, AttentionPath::prefill_paged, 1);
+  EXPECT_NE(refusal(inspector, decode, {.path = AttentionPath::prefill_paged}).find("does not fit a decode"),
+            std::string::npos);
+  EXPECT_NE(refusal(inspector, cached, {.path = AttentionPath::prefill_packed}).find("come from the cache"),
+            std::string::npos);
+  EXPECT_NE(refusal(inspector, decode, {.level = 77}).find("choose one of 1, 2"), std::string::npos);
+  EXPECT_NE(refusal(inspector, decode, {.k_tile = 1000}).find("choose 1 to 64"), std::string::npos);
+  EXPECT_NE(refusal(inspector, decode, {.num_splits = -3}).find("not in 0 to"), std::string::npos);
+  EXPECT_THROW(inspector.compare(decode, 9, {}, {}), InputError);
+}
+
+TEST(TraceCompare, SidesAreKept) {
+  const RealRun& run = paged_run();
+  Inspector inspector(*run.device, run.recording);
+  const Variant padded{.path = AttentionPath::decode_gather_padded}, naive{.level = 1};
+  const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);
+  const auto first = inspector.compare(decode, 0, {}, padded);
+  EXPECT_EQ(inspector.compare(decode, 0, {}, padded), first);
+  const auto other = inspector.compare(decode, 0, naive, padded);
+  EXPECT_EQ(other->b.view, first->b.view) << "launched once";
+  EXPECT_EQ(inspector.inspect(decode, 0), first->a.view);
+}
+
+/// Random steps, cut into the smallest windows: weights, tiles, lse and o are the whole launch's, bit for
+/// bit.
+TEST(TraceWindows, AreTheirPartOfTheWhole) {
+  const auto device = make_simt_device();
+  const Manifest manifest = small_manifest();
+  RandomSteps steps(40);
+  std::mt19937 random(41);
+  auto recording = std::make_shared<Recording>(manifest);
+  int windows = 0;
+  for (int index = 0; index < 60; ++index) {
+    auto step = std::make_shared<StepRecord>(steps.next());
+    recording->append(step);
+    PoolHistory pools(recording);
+    const auto pool = pools.at(index, 0);
+    const LayerRecord& layer = step->layers[0];
+    const StepRecord launched = launched_step(*step, {});
+    const RowWindow all{0, step->num_scheduled, 0, step->cu_seqlens_q.back()};
+    const LaunchJob whole_job(launched, manifest.model, layer, pool.get(), all, device->num_sms());
+    const AttentionOutputs whole = launch_attention(*device, whole_job.inputs(), true);
+    for (int row = 0; row < all.num_rows; ++row) {
+      RowWindow window;
+      if (is_decode(step->path)) {
+        const int count = 1 + static_cast<int>(random() % 2);
+        window = {row, std::min(count, all.num_rows - row), row, std::min(count, all.num_rows - row)};
+      } else {
+        const auto after = std::upper_bound(step->cu_seqlens_q.begin(), step->cu_seqlens_q.end(), row);
+        const int rows = 1 + static_cast<int>(random() % static_cast<unsigned>(*after - row));
+        window = {static_cast<int>(after - step->cu_seqlens_q.begin()) - 1, 1, row, rows};
+      }
+      const LaunchJob job(launched, manifest.model, layer, pool.get(), window, device->num_sms());
+      AttentionOutputs part = launch_attention(*device, job.inputs(), true);
+      part.view.first_row = window.first_row;
+      ASSERT_EQ(part.view.num_q, window.num_rows);
+      EXPECT_EQ(part.o.data, cut_rows(whole.o, window.first_row, window.num_rows).data)
+          << "step " << index << " rows " << window.first_row << " + " << window.num_rows;
+      const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+      for (int head = 0; head < 4; ++head) {
+        for (int r = window.first_row; r < window.first_row + window.num_rows; ++r) {
+          EXPECT_TRUE(
+              same(part.view.lse[part.view.at(head, r, 1, 0)], whole.view.lse[whole.view.at(head, r, 1, 0)]));
+          for (int k = 0; k < part.view.max_k; ++k) {
+            ASSERT_TRUE(same(part.view.weight(head, r, k), whole.view.weight(head, r, k)));
+          }
+        }
+      }
+      ++windows;
+    }
+  }
+  EXPECT_GT(windows, 150);
+}
+
+TEST(TraceWindows, TheWindowHoldsTheFocusAndDoesNotDependOnItOtherwise) {
+  StepRecord step;
+  step.num_scheduled = 2;
+  step.seqs.resize(2);
+  step.seqs[1].id = 5;
+  step.cu_seqlens_q = {0, 300, 1000};
+  step.cu_seqlens_k = {0, 300, 2000};
+  step.max_seqlen_q = 700;
+  step.max_seqlen_k = 1700;
+  const ModelShape model = small_manifest().model;
+  const auto window = [&](int seq, int row) {
+    return choose_window(step, model, {seq, row}, 4.0 * (1U << 20U));  // 61 rows: one multiple of 64
+  };
+  EXPECT_EQ(window(0, 0), (RowWindow{0, 1, 0, 64}));
+  EXPECT_EQ(window(0, 63), (RowWindow{0, 1, 0, 64}));
+  EXPECT_EQ(window(0, -1), (RowWindow{0, 1, 256, 44}));
+  EXPECT_EQ(window(5, 130), (RowWindow{1, 1, 300 + 128, 64}));
+  EXPECT_EQ(window(77, 9999), window(0, -1)) << "no such sequence: the first";
+  EXPECT_EQ(choose_window(step, model, {5, 3}, 1e12), (RowWindow{0, 2, 0, 1000}));
+}
+
+}  // namespace
+}  // namespace attn::trace::test

@@ -23,6 +23,7 @@
 #include "viz/panels/stage_list.h"
 #include "viz/panels/stage_tabs.h"
 #include "viz/panels/status.h"
+#include "viz/panels/tiles.h"
 #include "viz/panels/timeline.h"
 #include "viz/panels/weights.h"
 #include "viz/widgets/paint.h"
@@ -79,6 +80,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_weights(ui, layout[PanelId::weights]);
   draw_heads(ui, layout[PanelId::heads]);
   draw_numbers(ui, layout[PanelId::numbers]);
+  draw_tiles(ui, layout[PanelId::tiles]);
   draw_block_pool(ui, layout[PanelId::pool]);
   draw_free_queue(ui, layout[PanelId::free_queue]);
   draw_block_tables(ui, layout[PanelId::tables]);

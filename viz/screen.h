@@ -24,6 +24,11 @@ struct Hover {
   bool operator==(const Hover&) const = default;
 };
 
+/// Of the tile stepper: what it last scrolled to.
+struct TilesView {
+  int listed_tile = -1;
+};
+
 /// Text being typed and view settings; lives as long as the window, never in the trace.
 struct ViewState {
   std::string prompt;
@@ -44,6 +49,7 @@ struct ViewState {
   bool reduced_motion = false;
   WeightScale weight_scale = WeightScale::linear;  // colour and bar height of weights (L)
   std::vector<std::string> font_dirs;              // searched before the usual places
+  TilesView tiles;
   int listed_stage = -1;                           // stage the stage list last scrolled to
   Hover hover;                                     // of the last frame: what panels light up
   Hover next_hover;                                // being filled in this frame

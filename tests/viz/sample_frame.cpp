@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/common/mask.h"
+#include "kernels/common/online_softmax.h"
 #include "viz/lookup.h"
 
 namespace attn::viz::sample {
@@ -141,6 +142,54 @@ float score_of(int head, int row, int key, int own) {
   return near + sink + 1.3F * std::sin(static_cast<float>(row * 7 + key * 13 + head * 5));
 }
 
+/// Tile states as a kernel's probe leaves them: the online softmax of kernels/common over the scores of each
+/// row, |o| of values on a circle; then the partials of the splits.
+void fill_tiles(trace::AttentionView& view, const Spec& spec) {
+  view.k_tile = spec.k_tile;
+  view.num_tiles = (view.max_k + spec.k_tile - 1) / spec.k_tile;
+  view.num_splits = spec.num_splits;
+  view.keys_per_split = (view.num_tiles + spec.num_splits - 1) / spec.num_splits * spec.k_tile;
+  const std::size_t rows = static_cast<std::size_t>(view.num_heads) * view.num_q;
+  view.tile_m.assign(rows * view.num_tiles, std::numeric_limits<float>::quiet_NaN());
+  view.tile_l = view.tile_alpha = view.tile_o_norm = view.tile_m;
+  view.partial_lse.assign(rows * spec.num_splits, -std::numeric_limits<float>::infinity());
+  view.partial_o_norm.assign(rows * spec.num_splits, 0.0F);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const float* scores = view.scores.data() + row * view.max_k;
+    OnlineSoftmax state;
+    float x = 0.0F, y = 0.0F;
+    for (int t = 0; t < view.num_tiles; ++t) {
+      const int begin = t * spec.k_tile, end = std::min(view.max_k, begin + spec.k_tile);
+      if (begin % view.keys_per_split == 0) {
+        state = {};
+        x = y = 0.0F;
+      }
+      float largest = -std::numeric_limits<float>::infinity();
+      for (int k = begin; k < end; ++k) largest = std::fmax(largest, scores[k]);
+      if (std::isinf(largest)) continue;  // every key masked: NaN scores
+      const float alpha = state.raise(largest);
+      float sum = 0.0F;
+      x *= alpha;
+      y *= alpha;
+      for (int k = begin; k < end && !std::isnan(scores[k]); ++k) {
+        const float weight = state.weight(scores[k]);
+        sum += weight;
+        x += weight * std::cos(static_cast<float>(k));
+        y += weight * std::sin(static_cast<float>(k));
+      }
+      state.add(alpha, sum);
+      const std::size_t at = row * view.num_tiles + t;
+      view.tile_m[at] = state.m;
+      view.tile_l[at] = state.l;
+      view.tile_alpha[at] = alpha;
+      view.tile_o_norm[at] = std::hypot(x, y);
+      const std::size_t part = static_cast<std::size_t>(begin / view.keys_per_split) * rows + row;
+      view.partial_lse[part] = state.lse();
+      view.partial_o_norm[part] = std::hypot(x, y) * state.normalizer();
+    }
+  }
+}
+
 std::shared_ptr<trace::AttentionView> attention_of(const trace::StepRecord& step, const Spec& spec) {
   auto view = std::make_shared<trace::AttentionView>();
   view->step = step.step;
@@ -183,6 +232,7 @@ std::shared_ptr<trace::AttentionView> attention_of(const trace::StepRecord& step
       }
     }
   }
+  fill_tiles(*view, spec);
   view->max_abs_diff_o = 0.0;
   view->max_abs_o = 1.93;
   return view;

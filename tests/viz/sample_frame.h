@@ -29,6 +29,8 @@ struct Spec {
   int index = 1;
   int num_steps = 12;
   bool live = true;
+  int k_tile = 4;
+  int num_splits = 1;  // of a decode
 };
 
 /// A frame and what its pointers point to.

@@ -1,0 +1,219 @@
+#include "viz/panels/tiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/panels/tiles_parts.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr int kSizes[] = {4, 8, 16, 0};  // keys per tile to choose from; 0: the plan's own
+
+const Switch* find_switch(const Ui& ui, std::string_view name) {
+  for (const Switch& entry : ui.frame.switches) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+void set_switch(Ui& ui, std::string name, std::string value) {
+  Command command;
+  command.kind = Command::Kind::set_switch;
+  command.text = std::move(name);
+  command.value = std::move(value);
+  ui.commands.push_back(std::move(command));
+}
+
+void run_to_rescale(Ui& ui) {
+  Command command;
+  command.kind = Command::Kind::run_to;
+  command.a = 1;
+  command.condition.kind = trace::ConditionKind::rescale;
+  ui.commands.push_back(std::move(command));
+}
+
+/// Puts buttons and labels side by side as long as there is room.
+struct Line {
+  Ui& ui;
+  float x;
+  float right;
+  Rect rect;
+
+  float width(std::string_view label) const { return text_width(ui, FontRole::strong, label) + ui.px(18); }
+  bool fits(float w) const { return x + w <= right; }
+  Rect take(float w) {
+    const Rect box{x, rect.y, w, rect.h};
+    x += w + ui.px(4);
+    return box;
+  }
+  Rect take_right(float w) {
+    right -= w + ui.px(4);
+    return {right + ui.px(4), rect.y, w, rect.h};
+  }
+};
+
+void draw_walk(Ui& ui, const TileRow& row, Line& line) {
+  const int last = static_cast<int>(row.tiles.size()) - 1;
+  const int back = row.finished ? last : row.cursor - 1;
+  const int on = row.finished ? 0 : row.cursor + 1;
+  const float side = line.rect.h;
+  if (button(ui, "tiles/prev", line.take(side), "\xE2\x80\xB9", "the tile before (Left at grain tile)",
+             back >= 0))
+    go_to_tile(ui, row, back);
+  const std::string where = row.finished ? fmt::format("all {} done", last + 1)
+                                         : fmt::format("tile {} of {}", row.cursor, last + 1);
+  const float text_w = text_width(ui, FontRole::strong, fmt::format("tile {} of {}", last, last + 1));
+  if (line.fits(text_w + side + ui.px(12))) {
+    const Rect box = line.take(std::max(text_w, text_width(ui, FontRole::strong, where)) + ui.px(8));
+    text_in(ui, FontRole::strong, box, ui[Color::text], where, Align::center);
+    mark(ui, "tiles/cursor", box, where, "Selection: tile");
+  }
+  if (button(ui, "tiles/next", line.take(side), "\xE2\x80\xBA", "the next tile (Right at grain tile)",
+             on <= last))
+    go_to_tile(ui, row, on);
+  const int rescale = row.next_rescale();
+  const std::string_view label = "\xE2\x86\xBB next rescale";
+  if (!line.fits(line.width(label))) return;
+  if (button(ui, "tiles/rescale", line.take(line.width(label)), label,
+             rescale >= 0 ? fmt::format("tile {} raises the maximum: what was accumulated shrinks", rescale)
+                          : std::string("none left in this row: runs on to the next step that has one"))) {
+    if (rescale >= 0)
+      go_to_tile(ui, row, rescale);
+    else
+      run_to_rescale(ui);
+  }
+}
+
+void draw_row_choice(Ui& ui, const TileRow& row, Line& line) {
+  if (row.rows.q_len <= 1) return;
+  const std::string label = fmt::format("query row {} of {}", row.q_row, row.rows.q_len);
+  const float text_w = text_width(ui, FontRole::text, label) + ui.px(8);
+  const float side = line.rect.h;
+  if (!line.fits(text_w + 2.0F * side + ui.px(24))) return;
+  line.x += ui.px(12);
+  const auto go = [&](int q_row) {
+    select(ui, [&](Selection& s) {
+      s.seq = row.rows.seq;
+      s.q_row = q_row;
+      s.tile = -1;
+    });
+  };
+  if (button(ui, "tiles/row_up", line.take(side), "\xE2\x80\xB9", "the query row before", row.q_row > 0))
+    go(row.q_row - 1);
+  text_in(ui, FontRole::text, line.take(text_w), ui[Color::text], label, Align::center);
+  if (button(ui, "tiles/row_down", line.take(side), "\xE2\x80\xBA", "the next query row",
+             row.q_row + 1 < row.rows.q_len))
+    go(row.q_row + 1);
+}
+
+void draw_sizes(Ui& ui, const TileRow& row, Line& line) {
+  const Switch* entry = find_switch(ui, "k_tile");
+  const std::string_view label = "keys per tile";
+  const float plan_w = line.width("plan");
+  const float each = std::max(line.rect.h, line.width("16"));
+  const float label_w = text_width(ui, FontRole::text, label) + ui.px(8);
+  if (!line.fits(label_w + plan_w + 3.0F * each + ui.px(24))) return;
+  const std::string now = entry ? entry->value : "";
+  for (int i = 3; i >= 0; --i) {
+    const int size = kSizes[i];
+    const std::string value = std::to_string(size);
+    const std::string tip = entry == nullptr
+                                ? (ui.frame.switches_note.empty() ? std::string("this run cannot be repeated")
+                                                                  : ui.frame.switches_note)
+                            : size == 0 ? std::string("repeats the run with the tile that the plan chooses")
+                                        : fmt::format("repeats the run with {} keys per tile", size);
+    if (button(ui, "tiles/size/" + value, line.take_right(size == 0 ? plan_w : each),
+               size == 0 ? "plan" : value, tip, entry != nullptr, value == now))
+      set_switch(ui, "k_tile", value);
+  }
+  const Rect box = line.take_right(label_w);
+  text_in(ui, FontRole::text, box, ui[Color::muted], label, Align::left);
+  mark(ui, "tiles/k_tile", box, fmt::format("k_tile {}", row.k_tile), "the attention kernel's plan");
+  name_tag(ui, box, "k_tile");
+}
+
+void draw_controls(Ui& ui, const TileRow& row, const Rect& rect) {
+  Line line{ui, rect.x, rect.right(), rect};
+  draw_walk(ui, row, line);
+  draw_row_choice(ui, row, line);
+  draw_sizes(ui, row, line);
+}
+
+/// Says why there is nothing, and offers the way out when there is one.
+void draw_missing(Ui& ui, const std::string& why) {
+  empty_note(ui, why);
+  const trace::AttentionView* view = ui.frame.attention.get();
+  if (view == nullptr || !view->kernel.starts_with("attention_l1_")) return;
+  const bool prefill = ui.frame.step && is_prefill(*ui.frame.step);
+  const std::string name = prefill ? "prefill_level" : "decode_level";
+  const std::string label = "repeat the run at level 2";
+  const float w = text_width(ui, FontRole::strong, label) + ui.px(24);
+  const Rect box{std::round(ui.body.x + (ui.body.w - w) * 0.5F),
+                 std::round(ui.body.y + ui.body.h * 0.5F + ui.px(34)), w, ui.px(28)};
+  if (box.bottom() > ui.body.bottom() || w > ui.body.w) return;
+  if (button(ui, "tiles/level2", box, label, fmt::format("{} = 2", name), find_switch(ui, name) != nullptr))
+    set_switch(ui, name, "2");
+}
+
+}  // namespace
+
+void name_tag(Ui& ui, const Rect& rect, std::string_view name) {
+  if (touch(ui, rect).hovered) ui.view.next_hover.name = std::string(name);
+  if (lit(ui, name)) outline(ui, rect, ui[Color::accent], ui.px(1), ui.px(2));
+}
+
+std::string tile_number(double value) {
+  if (std::isinf(value)) return value < 0.0 ? "\xE2\x88\x92\xE2\x88\x9E" : "\xE2\x88\x9E";
+  const double size = std::abs(value);
+  if (size >= 10'000.0 || (size > 0.0 && size < 0.0001)) return fmt::format("{:.2e}", value);
+  return fmt::format("{:.4f}", value);
+}
+
+std::string tile_source(const Ui& ui, const TileRow& row, std::string_view array, int tile) {
+  return fmt::format("{}[{}, {}, {}] F32, {}", array, row.head, row.row, tile, ui.frame.attention->kernel);
+}
+
+void go_to_tile(Ui& ui, const TileRow& row, int tile) {
+  select(ui, [&](Selection& s) {
+    s.seq = row.rows.seq;
+    s.q_row = row.q_row;
+    s.stage = trace::Stage::attention;
+    s.tile = tile;
+  });
+}
+
+void draw_tiles(Ui& ui, const Rect& rect) {
+  const std::string why = tiles_missing(ui.frame, ui.selection);
+  if (!why.empty()) {
+    if (!begin_panel(ui, "tiles", rect, "Online softmax, tile by tile")) return;
+    draw_missing(ui, why);
+    end_panel(ui);
+    return;
+  }
+  const TileRow row = tile_row(ui.frame, ui.selection);
+  const std::string title = fmt::format("Online softmax of {}", seq_letter(row.rows.seq));
+  const std::string caption =
+      fmt::format("layer {}, head {}, query row {}  \xC2\xB7  {}", ui.frame.attention->layer, row.head,
+                  row.q_row, ui.frame.attention->kernel);
+  if (!begin_panel(ui, "tiles", rect, title, caption)) return;
+  if (row.cursor < 0) {
+    empty_note(ui, "This query sees no key: its output is 0 and its LSE minus infinity.");
+    end_panel(ui);
+    return;
+  }
+  const TileLayout layout =
+      layout_tiles(ui.body, ui.scale, !row.splits.empty(), static_cast<int>(row.tiles.size()));
+  if (layout.controls.w > 0.0F) draw_controls(ui, row, layout.controls);
+  if (layout.strip.w > 0.0F) draw_tile_strip(ui, row, layout.strip);
+  if (layout.plot.w > 0.0F) draw_tile_scores(ui, row, layout.plot);
+  if (layout.gauges.w > 0.0F) draw_tile_gauges(ui, row, layout.gauges);
+  if (layout.table.w > 0.0F) draw_tile_table(ui, row, layout.table);
+  if (layout.merge.w > 0.0F) draw_tile_merge(ui, row, layout.merge);
+  if (layout.footer.w > 0.0F) draw_tile_invariant(ui, row, layout.footer);
+  end_panel(ui);
+}
+
+}  // namespace attn::viz

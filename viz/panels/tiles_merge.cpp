@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/panels/tiles_parts.h"
+
+namespace attn::viz {
+namespace {
+
+/// Largest relative difference that merging in float explains.
+constexpr double kMergeRounding = 1e-5;
+
+std::string merge_text(const SplitPart& part, int index) {
+  if (std::isinf(part.lse))
+    return fmt::format("split {} has no key: (0, \xE2\x88\x92\xE2\x88\x9E), neutral", index);
+  return fmt::format("split {}: exp(LSE_i \xE2\x88\x92 LSE) = {} of the output\nLSE_i {}, |o_i| {}", index,
+                     tile_number(part.weight), tile_number(part.lse), tile_number(part.o_norm));
+}
+
+void draw_segments(Ui& ui, const TileRow& row, const Rect& bar) {
+  fill(ui, bar, ui[Color::raised]);
+  const int here = row.finished ? -1 : row.now().split;
+  double before = 0.0;
+  const Rgb hue = hue_of(ui, row.rows.seq), tint = tint_of(ui, row.rows.seq);
+  for (std::size_t s = 0; s < row.splits.size(); ++s) {
+    const SplitPart& part = row.splits[s];
+    const int index = static_cast<int>(s);
+    const auto x_of = [&](double share) {
+      return bar.x + std::round(bar.w * static_cast<float>(std::clamp(share, 0.0, 1.0)));
+    };
+    const Rect box{x_of(before), bar.y, x_of(before + part.weight) - x_of(before), bar.h};
+    before += part.weight;
+    if (box.w <= 0.0F) continue;
+    fill(ui, box, index == here ? hue : mix(tint, hue, 0.35));
+    outline(ui, box, ui[Color::panel]);
+    std::string label = fmt::format("{}: {}", index, tile_number(part.weight));
+    if (text_width(ui, FontRole::mono_small, label) > box.w - ui.px(4)) label = std::to_string(index);
+    if (text_width(ui, FontRole::mono_small, label) <= box.w - ui.px(2))
+      text_in(ui, FontRole::mono_small, box, index == here ? on_hue_of(ui, row.rows.seq) : ui[Color::text],
+              label, Align::center);
+    const Hit hit = mark(ui, fmt::format("tiles/merge/{}", index), box, merge_text(part, index),
+                         fmt::format("partial_lse[{}, {}, {}] F32, lse[{}, {}] F32, {}", index, row.head,
+                                     row.rows.batch, row.head, row.row, ui.frame.attention->kernel));
+    if (hit.clicked && part.first_tile < part.end_tile) go_to_tile(ui, row, part.first_tile);
+  }
+}
+
+}  // namespace
+
+void draw_tile_merge(Ui& ui, const TileRow& row, const Rect& rect) {
+  const double merged = row.merged_lse();
+  const bool same = merged == row.lse || std::abs(std::expm1(merged - row.lse)) <= kMergeRounding;
+  const Rect top{rect.x, rect.y, rect.w, ui.px(18)};
+  const std::string result = fmt::format("log \xCE\xA3 exp(LSE_i) = {}   LSE = {} {}", tile_number(merged),
+                                         tile_number(row.lse), same ? "\xE2\x9C\x93" : "\xE2\x9C\x97");
+  const float result_w = std::min(top.w, text_width(ui, FontRole::mono, result) + ui.px(4));
+  text_in(ui, FontRole::strong, {top.x, top.y, top.w - result_w - ui.px(8), top.h}, ui[Color::text],
+          fmt::format("Merge of {} splits, left to right", row.splits.size()), Align::left);
+  const Rect box{top.right() - result_w, top.y, result_w, top.h};
+  text_in(ui, FontRole::mono, box, ui[same ? Color::ok : Color::error], result, Align::right);
+  mark(ui, "tiles/merge", box, result,
+       fmt::format("partial_lse[:, {}, {}] F32 against lse[{}, {}] F32, merge_states_kernel", row.head,
+                   row.rows.batch, row.head, row.row));
+  name_tag(ui, box, "lse");
+  draw_segments(ui, row, {rect.x, top.bottom() + ui.px(3), rect.w, ui.px(20)});
+  const int here = row.finished ? -1 : row.now().split;
+  const std::string text =
+      here < 0 ? "each split's weight is exp(LSE_i \xE2\x88\x92 LSE); the output is their weighted sum"
+               : fmt::format("split {}: LSE_i {}, |o_i| {}", here,
+                             tile_number(row.splits[static_cast<std::size_t>(here)].lse),
+                             tile_number(row.splits[static_cast<std::size_t>(here)].o_norm));
+  text_in(ui, FontRole::small, {rect.x, top.bottom() + ui.px(24), rect.w, ui.px(16)}, ui[Color::muted], text,
+          Align::left);
+}
+
+void draw_tile_invariant(Ui& ui, const TileRow& row, const Rect& rect) {
+  const TileState& tile = row.now();
+  const bool holds = tile.holds();
+  const Rgb ink = ui[holds ? Color::ok : Color::error];
+  fill(ui, rect, ui[Color::raised], 1.0F, ui.px(4));
+  outline(ui, rect, ink, ui.px(1), ui.px(4));
+  const Rect inner{rect.x + ui.px(8), rect.y, rect.w - ui.px(16), rect.h};
+  // Past exp's useful range both sides are shown as logarithms.
+  const bool logs = std::abs(tile.log_state) > 60.0 || std::abs(tile.log_scores) > 60.0;
+  const std::string left = logs
+                               ? fmt::format("log l + m = {}", tile_number(tile.log_state))
+                               : fmt::format("l \xC2\xB7 exp(m) = {}", tile_number(std::exp(tile.log_state)));
+  const std::string right = logs
+                                ? fmt::format("log \xCE\xA3 exp(s) = {}", tile_number(tile.log_scores))
+                                : fmt::format("\xCE\xA3 exp(s) = {}", tile_number(std::exp(tile.log_scores)));
+  const std::string verdict = fmt::format("{} relative difference {:.1e}",
+                                          holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97", tile.difference());
+  const std::string shorter =
+      fmt::format("{} {:.1e}", holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97", tile.difference());
+  const std::string both = left + "    " + right;
+  FontRole role = FontRole::mono;
+  if (text_width(ui, role, both + shorter) + ui.px(20) > inner.w) role = FontRole::mono_small;
+  const float both_w = text_in(ui, role, inner, ui[Color::text], both, Align::left);
+  const Rect rest{inner.x + both_w + ui.px(12), inner.y, inner.w - both_w - ui.px(12), inner.h};
+  if (rest.w > 0.0F)
+    text_in(ui, role, rest, ink, text_width(ui, role, verdict) <= rest.w ? verdict : shorter, Align::right);
+  mark(ui, "tiles/invariant", rect,
+       fmt::format(
+           "after tile {}: {}, {}\nleft from the kernel's m and l, right from the kernel's scores of "
+           "keys {} to {}; relative difference {:.2e}, rounding explains up to {:.1e}",
+           tile.tile, left, right,
+           row.splits.empty() ? 0 : row.splits[static_cast<std::size_t>(tile.split)].first_tile * row.k_tile,
+           tile.end - 1, tile.difference(), tile.allowed),
+       tile_source(ui, row, "tile_m, tile_l", tile.tile));
+}
+
+}  // namespace attn::viz

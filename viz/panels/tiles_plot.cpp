@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/panels/tiles_parts.h"
+
+namespace attn::viz {
+namespace {
+
+/// Scores of any tile of the row on one axis, so that nothing jumps while stepping.
+struct ScoreAxis {
+  Rect plot;
+  float low = 0.0F, high = 1.0F;
+  float y(float score) const {
+    return std::round(plot.bottom() - plot.h * (std::clamp(score, low, high) - low) / (high - low));
+  }
+};
+
+ScoreAxis score_axis(const TileRow& row, const Rect& plot) {
+  ScoreAxis axis{plot, std::min(0.0F, row.score_min), std::max(0.0F, row.score_max)};
+  const float room = std::max(0.5F, (axis.high - axis.low) * 0.08F);
+  axis.high += room;
+  if (axis.low < 0.0F) axis.low -= room;
+  return axis;
+}
+
+std::string token_of(const Ui& ui, const TileRow& row, int key) {
+  if (key >= row.rows.k_len) return "PAD";
+  const trace::SeqState* seq = find_seq(ui.frame.step->seqs, row.rows.seq);
+  const auto at = static_cast<std::size_t>(key);
+  return seq != nullptr && at < seq->token_ids.size() ? token_label(ui.frame, seq->token_ids[at]) : "?";
+}
+
+void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, const Rect& column) {
+  const trace::AttentionView& view = *ui.frame.attention;
+  const float score = view.score(row.head, row.row, key);
+  const bool pad = key >= row.rows.k_len;
+  const std::string token = token_of(ui, row, key);
+  std::string value;
+  if (std::isnan(score)) {
+    hatch(ui, column, ui[Color::masked], ui.px(6));
+    value = fmt::format("key {} ({}): masked, no score is computed", key, token);
+  } else {
+    const float zero = axis.y(0.0F), tip = axis.y(score);
+    const Rect bar{column.x, std::min(zero, tip), column.w, std::max(1.0F, std::abs(tip - zero))};
+    fill(ui, bar, pad ? ui[Color::pad] : hue_of(ui, row.rows.seq));
+    if (column.w >= ui.px(34)) {
+      const float y = score < 0.0F ? bar.bottom() : bar.y - ui.px(14);
+      text_in(ui, FontRole::mono_small, {column.x, y, column.w, ui.px(14)}, ui[Color::text],
+              fmt::format("{:.2f}", score), Align::center);
+    }
+    value = fmt::format("key {} ({}): score {}", key, token, tile_number(score));
+  }
+  const bool meant = ui.view.hover.k_col == key && ui.view.hover.seq == row.rows.seq;
+  if (meant || ui.selection.k_col == key)
+    outline(ui, column, ui[meant ? Color::accent : Color::selection], ui.px(1));
+  const Hit hit = mark(ui, fmt::format("tiles/score/{}", key), column, value,
+                       fmt::format("scores[{}, {}, {}] F32, {}", row.head, row.row, key, view.kernel));
+  if (hit.hovered) {
+    ui.view.next_hover.seq = row.rows.seq;
+    ui.view.next_hover.q_row = row.q_row;
+    ui.view.next_hover.k_col = key;
+    ui.view.next_hover.name = "scores";
+  }
+  if (hit.clicked) {
+    select(ui, [&](Selection& s) {
+      s.seq = row.rows.seq;
+      s.q_row = row.q_row;
+      s.k_col = key;
+    });
+  }
+}
+
+/// The running maximum across the plot: dashed before the tile, solid after it.
+void draw_maximum(Ui& ui, const ScoreAxis& axis, float m, std::string_view name, bool dashed, float label_w) {
+  if (std::isinf(m) || std::isnan(m)) return;
+  const float y = axis.y(m);
+  const Rgb ink = ui[dashed ? Color::muted : Color::warning];
+  const float thickness = ui.px(dashed ? 1 : 2);
+  if (!dashed) line(ui, axis.plot.x, y, axis.plot.right(), y, ink, thickness);
+  for (float x = axis.plot.x; dashed && x < axis.plot.right(); x += ui.px(9))
+    line(ui, x, y, std::min(axis.plot.right(), x + ui.px(5)), y, ink, thickness);
+  text_in(ui, FontRole::small, {axis.plot.right() + ui.px(4), y - ui.px(8), label_w, ui.px(16)}, ink, name,
+          Align::left);
+}
+
+}  // namespace
+
+void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
+  const TileState& tile = row.now();
+  const int keys = tile.end - tile.begin;
+  const float label_w = ui.px(42), axis_w = ui.px(38), head = ui.px(18), tokens = ui.px(18);
+  const Rect title{rect.x, rect.y, rect.w, head};
+  text_in(ui, FontRole::small, title, ui[Color::muted],
+          fmt::format("scores of tile {}: scale \xC2\xB7 q\xC2\xB7k", tile.tile), Align::left);
+  name_tag(ui, {title.x, title.y, std::min(title.w, ui.px(180)), title.h}, "scores");
+  const ScoreAxis axis =
+      score_axis(row, {rect.x + axis_w, rect.y + head + ui.px(12), std::max(1.0F, rect.w - axis_w - label_w),
+                       std::max(1.0F, rect.h - head - tokens - ui.px(14))});
+  const Rect& plot = axis.plot;
+  line(ui, plot.x, axis.y(0.0F), plot.right(), axis.y(0.0F), ui[Color::stroke]);
+  for (const float score : {axis.low, axis.high}) {
+    if (score == 0.0F) continue;
+    text_in(ui, FontRole::mono_small, {rect.x, axis.y(score) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
+            ui[Color::muted], fmt::format("{:.1f}", score), Align::right);
+  }
+  text_in(ui, FontRole::mono_small, {rect.x, axis.y(0.0F) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
+          ui[Color::muted], "0", Align::right);
+  // Sized for a whole tile: a tile cut short is drawn short.
+  const float pitch = std::min(ui.px(64), plot.w / static_cast<float>(std::max(1, row.k_tile)));
+  for (int i = 0; i < keys; ++i) {
+    const float x0 = plot.x + std::round(pitch * static_cast<float>(i));
+    const float x1 = plot.x + std::round(pitch * static_cast<float>(i + 1));
+    const Rect column{x0 + 1.0F, plot.y, std::max(1.0F, x1 - x0 - std::max(1.0F, ui.px(2))), plot.h};
+    draw_score(ui, row, axis, tile.begin + i, column);
+    if (column.w >= ui.px(24)) {
+      const bool pad = tile.begin + i >= row.rows.k_len;
+      text_in(ui, FontRole::mono_small, {column.x, plot.bottom() + ui.px(3), column.w, tokens},
+              ui[pad ? Color::pad : Color::text], token_of(ui, row, tile.begin + i), Align::center);
+    }
+  }
+  const bool apart = std::abs(axis.y(tile.m_old) - axis.y(tile.m_new)) >= ui.px(14);
+  if (tile.m_old != tile.m_new) draw_maximum(ui, axis, tile.m_old, apart ? "m old" : "", true, label_w);
+  draw_maximum(ui, axis, tile.m_new, "m", false, label_w);
+}
+
+}  // namespace attn::viz

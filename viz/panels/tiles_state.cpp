@@ -128,10 +128,11 @@ int focus_q_row(const BatchRows& rows, const Selection& selection) {
 
 std::string tiles_missing(const Frame& frame, const Selection& selection) {
   if (!frame.step) return "The online softmax of each query row appears here, tile by tile.";
-  if (!frame.attention) return frame.attention_note;
-  const trace::AttentionView& view = *frame.attention;
-  if (view.path == trace::AttentionPath::identity)
+  if (frame.step->path == trace::AttentionPath::identity)
     return "No kernel ran: without a context, attention returned q.";
+  if (!frame.attention)
+    return frame.attention_note.empty() ? "The attention of this step is not there." : frame.attention_note;
+  const trace::AttentionView& view = *frame.attention;
   const BatchRows rows = batch_rows(frame, focus_seq(frame, selection));
   if (rows.batch < 0) return "This sequence is not in the step. Click one of the packed batch.";
   if (selection.head < 0 || selection.head >= view.num_heads) return "There is no such head.";

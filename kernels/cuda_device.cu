@@ -17,6 +17,8 @@ void cublas_check(cublasStatus_t status, const char* what) {
   }
 }
 
+constexpr std::size_t kCublasWorkspaceBytes = std::size_t{32} << 20U;  // what cuBLAS recommends for Hopper
+
 cudaDataType_t cublas_type(DType dtype) {
   if (dtype == DType::f32) return CUDA_R_32F;
   return dtype == DType::f16 ? CUDA_R_16F : CUDA_R_16BF;
@@ -24,6 +26,27 @@ cudaDataType_t cublas_type(DType dtype) {
 
 /// Never launched: asking for its attributes tells whether this program holds code for the GPU.
 __global__ void probe_kernel() {}
+
+class CudaGraph final : public Graph {
+ public:
+  /// Takes `graph` over. `context` outlives this.
+  CudaGraph(cudaGraph_t graph, LaunchContext& context, std::vector<LaunchRecord> launches)
+      : context_(context), launches_(std::move(launches)) {
+    const cudaError_t error = cudaGraphInstantiateWithFlags(&executable_, graph, 0);
+    cudaGraphDestroy(graph);
+    cuda_check(error, "cudaGraphInstantiate");
+  }
+  ~CudaGraph() override { cudaGraphExecDestroy(executable_); }
+  void replay() override {
+    cuda_check(cudaGraphLaunch(executable_, static_cast<cudaStream_t>(context_.stream)), "cudaGraphLaunch");
+    if (context_.log) context_.log->insert(context_.log->end(), launches_.begin(), launches_.end());
+  }
+
+ private:
+  LaunchContext& context_;
+  std::vector<LaunchRecord> launches_;
+  cudaGraphExec_t executable_ = nullptr;
+};
 
 class CudaDevice final : public Device {
  public:
@@ -50,12 +73,16 @@ class CudaDevice final : public Device {
       cublas_check(status, "cublasCreate");
     }
     cublas_check(cublasSetStream(cublas_, stream_), "cublasSetStream");
+    // A workspace of our own: without it cuBLAS would allocate one inside every captured graph.
+    cuda_check(cudaMalloc(&cublas_workspace_, kCublasWorkspaceBytes), "cudaMalloc for cuBLAS");
+    cublas_check(cublasSetWorkspace(cublas_, cublas_workspace_, kCublasWorkspaceBytes), "cublasSetWorkspace");
     // Full float products: TF32 would round the inputs to 10 bits.
     cublas_check(cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
     context_.stream = stream_;
   }
   ~CudaDevice() override {
     cublasDestroy(cublas_);
+    cudaFree(cublas_workspace_);
     cudaStreamDestroy(stream_);
   }
 
@@ -93,6 +120,23 @@ class CudaDevice final : public Device {
   const Kernels& kernels() const override { return cuda_kernels(); }
   void matmul(const MatmulParams& p) override;
 
+  /// ThreadLocal: another thread's device (the inspector) may go on allocating meanwhile.
+  void begin_capture() override {
+    cuda_check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    outer_log_ = std::exchange(context_.log, &captured_);
+    outer_timing_ = std::exchange(context_.timing, false);  // event times need synchronization
+  }
+  std::unique_ptr<Graph> end_capture() override {
+    context_.log = outer_log_;
+    context_.timing = outer_timing_;
+    std::vector<LaunchRecord> launches = std::exchange(captured_, {});
+    cudaGraph_t graph = nullptr;
+    const cudaError_t error = cudaStreamEndCapture(stream_, &graph);
+    if (error != cudaSuccess) cudaGetLastError();  // the launches after this one are not to blame
+    cuda_check(error, "cudaStreamEndCapture");
+    return std::make_unique<CudaGraph>(graph, context_, std::move(launches));
+  }
+
  private:
   /// Host memory is pageable, so the copy must be over before the caller goes on.
   void transfer(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -112,6 +156,10 @@ class CudaDevice final : public Device {
   cudaDeviceProp properties_{};
   cudaStream_t stream_ = nullptr;
   cublasHandle_t cublas_ = nullptr;
+  void* cublas_workspace_ = nullptr;
+  std::vector<LaunchRecord> captured_;  // launches of the capture at hand
+  std::vector<LaunchRecord>* outer_log_ = nullptr;
+  bool outer_timing_ = false;
 };
 
 void CudaDevice::matmul(const MatmulParams& p) {

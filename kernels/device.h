@@ -6,13 +6,30 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "kernels/common/check.h"
 #include "kernels/kernels.h"
 
 namespace attn {
 
 enum class DeviceKind : std::uint8_t { simt, cuda };
+
+/// Launches that were captured once and run again with the arguments they had: between replays only what
+/// their pointers lead to can change. A cudaGraph on the GPU, a list of launches on the emulator.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  /// Appends the launches to the device's log in the order of their capture; `ms` of each is measured on the
+  /// emulator only, where they run one by one.
+  virtual void replay() = 0;
+
+ protected:
+  Graph() = default;
+};
 
 /// Memory, launchers and matrix products of one device. Not thread-safe: one thread uses a Device at
 /// a time (the engine and the inspector each own one).
@@ -39,6 +56,15 @@ class Device {
   virtual const Kernels& kernels() const = 0;
   /// cuBLAS on the GPU, OpenBLAS on the emulator; appends a LaunchRecord named "matmul".
   virtual void matmul(const MatmulParams& params) = 0;
+
+  /// From here to end_capture() launches, matmul, copy and fill are noted instead of run. Nothing else of
+  /// this device may be used in between (no allocation, transfer or synchronize): run the same work once
+  /// before, so that every buffer has its size. Throws DeviceError.
+  virtual void begin_capture() = 0;
+  /// The device and the memory that was captured outlive the graph. Throws DeviceError when something in the
+  /// capture was not allowed.
+  virtual std::unique_ptr<Graph> end_capture() = 0;
+
   LaunchContext& context() {
     context_.num_sms = num_sms();
     return context_;
@@ -70,6 +96,25 @@ struct DevicePick {
   std::string note;  // why automatic fell back to the emulator; empty when it did not
 };
 DevicePick make_device(DeviceChoice choice);
+
+/// A capture that ends with its scope, whatever happens in it.
+class Capture {
+ public:
+  explicit Capture(Device& device) : device_(&device) { device.begin_capture(); }
+  ~Capture() {
+    if (!device_) return;
+    try {
+      device_->end_capture();
+    } catch (const DeviceError&) {  // the error that cut the capture short is already on its way
+    }
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  std::unique_ptr<Graph> finish() { return std::exchange(device_, nullptr)->end_capture(); }
+
+ private:
+  Device* device_;
+};
 
 /// Device memory with an owner. Moves, never copies.
 class Buffer {

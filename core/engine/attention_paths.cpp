@@ -98,6 +98,15 @@ void AttentionPaths::begin(const trace::StepRecord& step) {
   }
 }
 
+void AttentionPaths::begin(const trace::StepRecord& step, const StaticInputs& inputs) {
+  step_ = &step;
+  batch_ = num_tokens_ = step.num_scheduled;
+  slot_mapping_ = inputs.slot_mapping;
+  seqlens_k_ = inputs.context_lens;
+  block_tables_ = inputs.block_tables;
+  table_width_ = inputs.table_width;
+}
+
 AttentionOutput AttentionPaths::forward(int layer, const QkvView& qkv, const KvLayer& cache, StageLog& log) {
   ATTN_CHECK(step_ != nullptr, "forward before begin");
   layer_ = layer;

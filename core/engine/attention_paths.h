@@ -34,6 +34,14 @@ struct KvLayer {
   void* v_cache = nullptr;
 };
 
+/// Device arrays of a decode step.
+struct StaticInputs {
+  const std::int32_t* slot_mapping = nullptr;  // [B]
+  const std::int32_t* context_lens = nullptr;  // [B]
+  const std::int32_t* block_tables = nullptr;  // [B, table_width]
+  int table_width = 0;
+};
+
 struct AttentionOutput {
   const void* o = nullptr;     // T [N, H, D]
   const float* lse = nullptr;  // [H, N]; null on the identity path, which computes none
@@ -46,6 +54,9 @@ class AttentionPaths {
 
   /// Uploads the step's arrays. `step` is read until the next begin().
   void begin(const trace::StepRecord& step);
+  /// The same for decode with arrays that are on the device already and stay there: what a graph is captured
+  /// with. `step` gives the sizes: num_scheduled, max_seqlen_k, path.
+  void begin(const trace::StepRecord& step, const StaticInputs& inputs);
   /// Stores k and v, then attends along step.path. Valid until the next forward().
   AttentionOutput forward(int layer, const QkvView& qkv, const KvLayer& cache, StageLog& log);
 

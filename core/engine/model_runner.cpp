@@ -72,6 +72,15 @@ void ModelRunner::allocate_kv_cache() {
   } catch (const DeviceError& error) {
     fail(error.what());
   }
+  if (config_.cuda_graphs) graphs_ = std::make_unique<DecodeGraphs>(device_, transformer_, config_, cache());
+}
+
+std::vector<KvLayer> ModelRunner::cache() const {
+  std::vector<KvLayer> layers(static_cast<std::size_t>(transformer_.config().num_hidden_layers));
+  for (std::size_t layer = 0; layer < k_cache_.size(); ++layer) {
+    layers[layer] = {k_cache_[layer].as(), v_cache_[layer].as()};
+  }
+  return layers;
 }
 
 std::vector<trace::Sampled> ModelRunner::run(const std::vector<SequencePtr>& seqs,
@@ -80,11 +89,8 @@ std::vector<trace::Sampled> ModelRunner::run(const std::vector<SequencePtr>& seq
   const ModelConfig& model = transformer_.config();
   log.enter(Stage::prepare);
   note_inputs(record, log);
-  paths_.begin(record);
-  transformer_.begin(record.input_ids, record.positions);
-  const auto num_tokens = static_cast<std::int64_t>(record.input_ids.size());
-  log.shape("hidden_states", dtype_name(model.dtype), {num_tokens, model.hidden_size}, "embedding");
-  for (int layer = 0; layer < model.num_hidden_layers; ++layer) run_layer(layer, record, log);
+  const bool replayed = graphs_ && record.kind == trace::StepKind::decode && graphs_->replay(record, log);
+  if (!replayed) run_eagerly(record, log);
 
   log.enter(Stage::lm_head);
   std::vector<std::int32_t> rows;  // the last token of each sequence
@@ -92,7 +98,7 @@ std::vector<trace::Sampled> ModelRunner::run(const std::vector<SequencePtr>& seq
   const auto batch = static_cast<std::int64_t>(rows.size());
   log.shape("hidden_states", dtype_name(model.dtype), {batch, model.hidden_size},
             "rows cu_seqlens_q[1:] - 1");
-  const float* logits = transformer_.logits(rows);
+  const float* logits = (replayed ? graphs_->transformer() : transformer_).logits(rows);
   log.shape("logits", "F32", {batch, model.vocab_size});
   return sample(seqs, logits, log);
 }
@@ -116,53 +122,15 @@ void ModelRunner::note_inputs(const trace::StepRecord& record, StageLog& log) co
   }
 }
 
-void ModelRunner::run_layer(int layer, trace::StepRecord& record, StageLog& log) {
-  const ModelConfig& model = transformer_.config();
-  const std::string_view dtype = dtype_name(model.dtype);
-  const auto n = static_cast<std::int64_t>(record.input_ids.size());
-  log.enter(Stage::qkv_rope, layer);
-  const QkvView qkv = transformer_.qkv(layer);
-  log.shape("q", dtype, {n, model.num_attention_heads, model.head_dim});
-  log.shape("k", dtype, {n, model.num_key_value_heads, model.head_dim});
-  log.shape("v", dtype, {n, model.num_key_value_heads, model.head_dim});
-
-  KvLayer cache;
-  if (has_kv_cache()) cache = {k_cache_[layer].as(), v_cache_[layer].as()};
-  const AttentionOutput out = paths_.forward(layer, qkv, cache, log);
-  if (config_.record_layers < 0 || layer < config_.record_layers) record_layer(layer, qkv, out, record);
-
-  log.enter(Stage::out_mlp, layer);
-  log.shape("o", dtype, {n, static_cast<std::int64_t>(model.num_attention_heads) * model.head_dim},
-            "flatten(1, -1)");
-  transformer_.finish_layer(layer, out.o);
-  log.shape("hidden_states", dtype, {n, model.hidden_size});
-}
-
-void ModelRunner::record_layer(int layer, const QkvView& qkv, const AttentionOutput& out,
-                               trace::StepRecord& record) {
-  const ModelConfig& model = transformer_.config();
-  const auto n = static_cast<std::int64_t>(record.input_ids.size());
-  const std::int64_t heads = model.num_attention_heads, kv_heads = model.num_key_value_heads;
-  trace::LayerRecord& kept = record.layers.emplace_back();
-  kept.layer = layer;
-  kept.q = read(qkv.q, {n, heads, model.head_dim});
-  kept.k = read(qkv.k, {n, kv_heads, model.head_dim});
-  kept.v = read(qkv.v, {n, kv_heads, model.head_dim});
-  kept.o = read(out.o, {n, heads, model.head_dim});
-  if (out.lse == nullptr) return;
-  kept.lse = {.dtype = DType::f32, .shape = {heads, n}, .data = {}};
-  kept.lse.data.resize(static_cast<std::size_t>(heads * n) * sizeof(float));
-  device_.download(kept.lse.data.data(), out.lse, kept.lse.data.size());
-}
-
-trace::TensorRecord ModelRunner::read(const void* data, std::vector<std::int64_t> shape) const {
-  const DType dtype = transformer_.config().dtype;
-  std::size_t bytes = dtype_size(dtype);
-  for (const std::int64_t extent : shape) bytes *= static_cast<std::size_t>(extent);
-  trace::TensorRecord tensor{
-      .dtype = dtype, .shape = std::move(shape), .data = std::vector<std::byte>(bytes)};
-  device_.download(tensor.data.data(), data, bytes);
-  return tensor;
+void ModelRunner::run_eagerly(trace::StepRecord& record, StageLog& log) {
+  paths_.begin(record);
+  transformer_.begin(record.input_ids, record.positions);
+  const int n = static_cast<int>(record.input_ids.size());
+  run_layers(transformer_, paths_, cache(), n, log,
+             [&](int layer, const QkvView& qkv, const AttentionOutput& out) {
+               if (config_.record_layers >= 0 && layer >= config_.record_layers) return;
+               record.layers.push_back(read_layer(device_, transformer_.config(), layer, qkv, out, n, n));
+             });
 }
 
 std::vector<trace::Sampled> ModelRunner::sample(const std::vector<SequencePtr>& seqs, const float* logits,

@@ -2,9 +2,10 @@
 // K/V pool.
 #pragma once
 
+#include <memory>
 #include <vector>
 
-#include "core/engine/attention_paths.h"
+#include "core/engine/decode_graphs.h"
 #include "core/engine/sequence.h"
 
 namespace attn {
@@ -14,7 +15,8 @@ class ModelRunner {
   ModelRunner(Device& device, Transformer& transformer, const EngineConfig& config);
 
   /// After warmup, as nano-vllm: until then attention has no cache to store to or read from. Memory starts
-  /// poisoned (NaN), so a read of a slot nobody wrote shows. Throws DeviceError when the pool does not fit.
+  /// poisoned (NaN), so a read of a slot nobody wrote shows. Under cuda_graphs the decode graphs are captured
+  /// then. Throws DeviceError when the pool does not fit.
   void allocate_kv_cache();
   bool has_kv_cache() const { return !k_cache_.empty(); }
 
@@ -24,9 +26,8 @@ class ModelRunner {
 
  private:
   void note_inputs(const trace::StepRecord& record, StageLog& log) const;
-  void run_layer(int layer, trace::StepRecord& record, StageLog& log);
-  void record_layer(int layer, const QkvView& qkv, const AttentionOutput& out, trace::StepRecord& record);
-  trace::TensorRecord read(const void* data, std::vector<std::int64_t> shape) const;
+  void run_eagerly(trace::StepRecord& record, StageLog& log);
+  std::vector<KvLayer> cache() const;  // per layer; null before the pool exists
   std::vector<trace::Sampled> sample(const std::vector<SequencePtr>& seqs, const float* logits,
                                      StageLog& log);
 
@@ -36,6 +37,7 @@ class ModelRunner {
   AttentionPaths paths_;
   std::vector<Buffer> k_cache_;  // per layer, T [num_blocks, block_size, Hkv, D]
   std::vector<Buffer> v_cache_;
+  std::unique_ptr<DecodeGraphs> graphs_;  // null: every step runs eagerly
   Scratch temperature_, top_k_, top_p_, counter_, token_ids_;
 };
 

@@ -35,21 +35,34 @@ class Workspace {
 
 }  // namespace
 
-/// Widths in elements, activations in config.dtype. N = num_tokens of the step.
-struct Transformer::State {
-  State(Device& device_in, const std::filesystem::path& model_dir)
-      : device(device_in),
-        config(load_model_config(model_dir)),
-        weights(load_weights(device_in, config, model_dir)) {
+/// What is loaded once and never changes.
+struct Transformer::Model {
+  Model(Device& device, const std::filesystem::path& model_dir)
+      : config(load_model_config(model_dir)), weights(load_weights(device, config, model_dir)) {
     const std::vector<float> host = rope_inv_freq(config);
     inv_freq = Buffer(device, host.size() * sizeof(float), "inv_freq");
     inv_freq.upload(host);
   }
 
-  Device& device;
   ModelConfig config;
   Weights weights;
   Buffer inv_freq;  // [D/2]
+};
+
+/// Widths in elements, activations in config.dtype. N = num_tokens of the step.
+struct Transformer::State {
+  State(Device& device_in, std::shared_ptr<const Model> model_in)
+      : device(device_in),
+        model(std::move(model_in)),
+        config(model->config),
+        weights(model->weights),
+        inv_freq(model->inv_freq) {}
+
+  Device& device;
+  std::shared_ptr<const Model> model;
+  const ModelConfig& config;
+  const Weights& weights;
+  const Buffer& inv_freq;
   int num_tokens = 0;
   const std::int32_t* positions = nullptr;  // [N]
   void* hidden = nullptr;                   // [N, hidden]: the residual stream
@@ -122,9 +135,16 @@ struct Transformer::State {
 };
 
 Transformer::Transformer(Device& device, const std::filesystem::path& model_dir)
-    : state_(std::make_unique<State>(device, model_dir)) {}
+    : state_(std::make_unique<State>(device, std::make_shared<const Model>(device, model_dir))) {}
+
+Transformer::Transformer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Transformer::~Transformer() = default;
+
+std::unique_ptr<Transformer> Transformer::with_own_activations() const {
+  return std::unique_ptr<Transformer>(
+      new Transformer(std::make_unique<State>(state_->device, state_->model)));
+}
 
 const ModelConfig& Transformer::config() const { return state_->config; }
 
@@ -140,17 +160,28 @@ void Transformer::begin(const std::vector<std::int32_t>& input_ids,
     }
   }
   ATTN_CHECK(std::ranges::all_of(positions, [](std::int32_t p) { return p >= 0; }), "a position is negative");
-  s.num_tokens = static_cast<int>(input_ids.size());
-  s.positions = s.positions_space.upload(positions);
+  begin(s.ids_space.upload(input_ids), s.positions_space.upload(positions),
+        static_cast<int>(input_ids.size()));
+}
+
+void Transformer::begin(const std::int32_t* input_ids, const std::int32_t* positions, int num_tokens) {
+  State& s = *state_;
+  s.num_tokens = num_tokens;
+  s.positions = positions;
   s.hidden = s.space(s.hidden_space, s.num_tokens, s.config.hidden_size);
   s.device.kernels().embed({.dtype = s.config.dtype,
                             .num_tokens = s.num_tokens,
                             .hidden = s.config.hidden_size,
                             .vocab = s.config.vocab_size,
-                            .input_ids = s.ids_space.upload(input_ids),
+                            .input_ids = input_ids,
                             .table = s.weights.embed_tokens.as<void>(),
                             .out = s.hidden},
                            s.device.context());
+}
+
+void Transformer::replayed(int num_tokens) {
+  ATTN_CHECK(state_->hidden != nullptr, "no forward of {} tokens was captured", num_tokens);
+  state_->num_tokens = num_tokens;
 }
 
 QkvView Transformer::qkv(int layer) {

@@ -28,10 +28,19 @@ class Transformer {
   Transformer(const Transformer&) = delete;
   Transformer& operator=(const Transformer&) = delete;
 
+  /// The same weights with activations of its own, whose addresses another forward does not change: a
+  /// captured graph needs that.
+  std::unique_ptr<Transformer> with_own_activations() const;
+
   const ModelConfig& config() const;
 
   /// Starts a forward of N tokens: uploads ids and positions, embeds.
   void begin(const std::vector<std::int32_t>& input_ids, const std::vector<std::int32_t>& positions);
+  /// The same with arrays [N] that are on the device already, so nothing is uploaded. PRECOND: ids are in the
+  /// vocabulary, positions >= 0.
+  void begin(const std::int32_t* input_ids, const std::int32_t* positions, int num_tokens);
+  /// After the replay of a graph into which a forward of N tokens was captured: its hidden states are there.
+  void replayed(int num_tokens);
   /// Norm, q/k/v projections, qk_norm, RoPE of a layer.
   QkvView qkv(int layer);
   /// Output projection of o (T [N, H, D], device), residual, norm, MLP, residual.
@@ -41,7 +50,9 @@ class Transformer {
   const float* logits(const std::vector<std::int32_t>& rows);
 
  private:
+  struct Model;
   struct State;
+  explicit Transformer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "kernels/common/check.h"
 #include "kernels/simt/random_order.h"
+#include "kernels/simt/simt_graph.h"
 
 namespace attn::simt {
 namespace {
@@ -93,8 +94,13 @@ void launch(LaunchContext& context, LaunchRecord record, const KernelCall& call)
     throw DeviceError(
         fmt::format("kernel {} cannot be launched: the context belongs to no SIMT device", record.kernel));
   }
+  auto& executor = *static_cast<Executor*>(context.executor);
+  if (SimtGraph* graph = executor.capturing()) {
+    graph->add(record, call);
+    return;
+  }
   const auto begin = std::chrono::steady_clock::now();
-  static_cast<Executor*>(context.executor)->run(record, call);
+  executor.run(record, call);
   if (context.timing) {
     record.ms = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
   }

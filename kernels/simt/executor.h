@@ -13,12 +13,18 @@
 
 namespace attn::simt {
 
+class SimtGraph;
+
 class Executor {
  public:
   Executor(const SimtOptions& options, GuardedMemory& memory);
 
   /// Throws DeviceError for a launch that CUDA would refuse and for faults; what a kernel throws passes.
   void run(const LaunchRecord& record, const KernelCall& call);
+
+  /// While this is set, launches are added to the graph instead of run; null ends that.
+  void capture_into(SimtGraph* graph) { capture_ = graph; }
+  SimtGraph* capturing() const { return capture_; }
 
   /// The same OS threads for host work (matrix products).
   WorkerPool& pool() { return pool_; }
@@ -29,6 +35,7 @@ class Executor {
 
   SimtOptions options_;
   GuardedMemory& memory_;
+  SimtGraph* capture_ = nullptr;
   std::vector<std::unique_ptr<BlockRunner>> runners_;  // by worker
   WorkerPool pool_;                                    // last: its threads end before the runners die
 };

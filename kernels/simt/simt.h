@@ -72,6 +72,7 @@ void launch_kernel(LaunchContext& context, LaunchRecord record, void (*kernel)(K
     void (*kernel)(KernelArgs...);
     std::tuple<std::remove_cv_t<KernelArgs>...> values;
   };
+  static_assert((std::is_trivially_copyable_v<KernelArgs> && ...), "a graph copies arguments byte by byte");
   const Arguments arguments{kernel, {static_cast<KernelArgs>(std::forward<Args>(args))...}};
   const auto invoke = [](const void* pointer) {
     const auto& a = *static_cast<const Arguments*>(pointer);

@@ -53,16 +53,19 @@ std::string SimtDevice::name() const {
 }
 
 void* SimtDevice::allocate(std::size_t bytes, std::string_view label) {
+  require_no_capture("an allocation");
   return memory_.allocate(bytes, label);
 }
 void SimtDevice::deallocate(void* pointer) noexcept { memory_.deallocate(pointer); }
 
 void SimtDevice::upload(void* device, const void* host, std::size_t bytes) {
+  require_no_capture("upload");
   memory_.require(device, bytes, "upload");
   if (bytes > 0) std::memcpy(device, host, bytes);
 }
 
 void SimtDevice::download(void* host, const void* device, std::size_t bytes) {
+  require_no_capture("download");
   memory_.require(device, bytes, "download");
   if (bytes > 0) std::memcpy(host, device, bytes);
 }
@@ -70,15 +73,38 @@ void SimtDevice::download(void* host, const void* device, std::size_t bytes) {
 void SimtDevice::copy(void* device_to, const void* device_from, std::size_t bytes) {
   memory_.require(device_to, bytes, "copy to");
   memory_.require(device_from, bytes, "copy from");
+  if (capture_) return capture_->add([=, this] { copy(device_to, device_from, bytes); });
   if (bytes > 0) std::memmove(device_to, device_from, bytes);
 }
 
 void SimtDevice::fill(void* device, unsigned char byte, std::size_t bytes) {
   memory_.require(device, bytes, "fill");
+  if (capture_) return capture_->add([=, this] { fill(device, byte, bytes); });
   if (bytes > 0) std::memset(device, byte, bytes);
 }
 
+void SimtDevice::begin_capture() {
+  require_no_capture("begin_capture");
+  capture_ = std::make_unique<SimtGraph>(context());
+  executor_.capture_into(capture_.get());
+}
+
+std::unique_ptr<Graph> SimtDevice::end_capture() {
+  ATTN_CHECK(capture_ != nullptr, "end_capture() without begin_capture()");
+  executor_.capture_into(nullptr);
+  return std::move(capture_);
+}
+
+void SimtDevice::require_no_capture(const char* what) const {
+  if (capture_) throw DeviceError(fmt::format("{} inside a graph capture; do it before or after", what));
+}
+
 void SimtDevice::matmul(const MatmulParams& p) {
+  if (capture_) return capture_->add([=, this] { multiply(p); });
+  multiply(p);
+}
+
+void SimtDevice::multiply(const MatmulParams& p) {
   ATTN_CHECK(p.m >= 0 && p.n >= 0 && p.k > 0, "matmul: m {}, n {}, k {}", p.m, p.n, p.k);
   const auto m = static_cast<std::size_t>(p.m), n = static_cast<std::size_t>(p.n),
              k = static_cast<std::size_t>(p.k);

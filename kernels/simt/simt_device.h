@@ -4,6 +4,7 @@
 #include "kernels/device.h"
 #include "kernels/simt/executor.h"
 #include "kernels/simt/guarded_memory.h"
+#include "kernels/simt/simt_graph.h"
 
 namespace attn::simt {
 
@@ -22,14 +23,21 @@ class SimtDevice final : public Device {
   void download(void* host, const void* device, std::size_t bytes) override;
   void copy(void* device_to, const void* device_from, std::size_t bytes) override;
   void fill(void* device, unsigned char byte, std::size_t bytes) override;
-  void synchronize() override {}  // launches return when they are done
+  void synchronize() override { require_no_capture("synchronize"); }  // launches return when they are done
 
   const Kernels& kernels() const override { return simt_kernels(); }
   void matmul(const MatmulParams& params) override;
+  void begin_capture() override;
+  std::unique_ptr<Graph> end_capture() override;
 
  private:
+  void multiply(const MatmulParams& params);
+  /// A GPU refuses this inside a capture, so the emulator does.
+  void require_no_capture(const char* what) const;
+
   GuardedMemory memory_;
   Executor executor_;
+  std::unique_ptr<SimtGraph> capture_;  // being captured, or null
 };
 
 }  // namespace attn::simt

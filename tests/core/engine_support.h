@@ -30,6 +30,8 @@ class NoDevice final : public Device {
   void synchronize() override { fail(); }
   const Kernels& kernels() const override { fail(); }
   void matmul(const MatmulParams&) override { fail(); }
+  void begin_capture() override { fail(); }
+  std::unique_ptr<Graph> end_capture() override { fail(); }
 
  private:
   [[noreturn]] static void fail();

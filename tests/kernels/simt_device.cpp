@@ -147,6 +147,85 @@ TEST_P(DeviceTest, MatmulLogsItsCost) {
   EXPECT_EQ(record.bytes, 2U * (3 * 8 + 5 * 8) + 4U * 3 * 5);
 }
 
+/// y = x * w^T; then y2 = y + y; then a copy of it: a product, a kernel and a copy in one graph.
+class CaptureTest : public DeviceTest {
+ protected:
+  static constexpr int kWidth = 4;
+  void work() {
+    device().fill(sum_.as<>(), 0, sum_.bytes());
+    device().matmul({.m = 1, .n = kWidth, .k = kWidth, .x = x_.as<>(), .w = w_.as<>(), .y = y_.as<>()});
+    device().kernels().add({.count = kWidth, .a = y_.as<>(), .b = y_.as<>(), .out = sum_.as<>()},
+                           device().context());
+    device().copy(copy_.as<>(), sum_.as<>(), sum_.bytes());
+  }
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    const auto buffer = [&](int count) { return Buffer(device(), count * sizeof(float), "b"); };
+    x_ = buffer(kWidth);
+    w_ = buffer(kWidth * kWidth);
+    y_ = buffer(kWidth);
+    sum_ = buffer(kWidth);
+    copy_ = buffer(kWidth);
+    std::vector<float> twice(kWidth * kWidth, 0.0F);
+    for (std::size_t i = 0; i < kWidth; ++i) twice[i * kWidth + i] = 2.0F;
+    w_.upload(twice);
+    x_.upload(std::vector<float>{1, 2, 3, 4});
+  }
+  Buffer x_, w_, y_, sum_, copy_;
+};
+
+TEST_P(CaptureTest, NothingRunsUntilTheReplayWhichReadsWhatIsThereThen) {
+  work();  // everything a capture must not do for the first time
+  device().fill(copy_.as<>(), 0, copy_.bytes());
+  Capture capture(device());
+  work();
+  const std::unique_ptr<Graph> graph = capture.finish();
+  EXPECT_EQ(copy_.download<float>(), (std::vector<float>{0, 0, 0, 0}));
+  graph->replay();
+  EXPECT_EQ(copy_.download<float>(), (std::vector<float>{4, 8, 12, 16}));
+  x_.upload(std::vector<float>{5, 6, 7, 8});
+  graph->replay();
+  EXPECT_EQ(copy_.download<float>(), (std::vector<float>{20, 24, 28, 32}));
+}
+
+TEST_P(CaptureTest, ReplaysLogTheirLaunchesAndCapturesNone) {
+  work();
+  std::vector<LaunchRecord> log;
+  device().context().log = &log;
+  device().context().timing = true;
+  Capture capture(device());
+  work();
+  const std::unique_ptr<Graph> graph = capture.finish();
+  EXPECT_TRUE(log.empty());
+  EXPECT_TRUE(device().context().timing);
+  graph->replay();
+  graph->replay();
+  ASSERT_EQ(log.size(), 4U);
+  EXPECT_EQ(log[0].kernel, "matmul");
+  EXPECT_EQ(log[1].kernel, "add");
+  EXPECT_EQ(log[2].kernel, "matmul");
+  device().context().log = nullptr;
+  device().context().timing = false;
+}
+
+TEST_P(CaptureTest, ATransferInsideIsRefusedAndTheDeviceGoesOn) {
+  work();
+  std::vector<float> host(kWidth);
+  EXPECT_THROW(
+      {
+        Capture capture(device());
+        work();
+        device().download(host.data(), y_.as<>(), y_.bytes());
+        capture.finish();
+      },
+      DeviceError);
+  work();
+  EXPECT_EQ(copy_.download<float>(), (std::vector<float>{4, 8, 12, 16}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Simt, CaptureTest, testing::Values(DeviceChoice::simt));
+INSTANTIATE_TEST_SUITE_P(Gpu, CaptureTest, testing::Values(DeviceChoice::cuda));
 INSTANTIATE_TEST_SUITE_P(Simt, DeviceTest, testing::Values(DeviceChoice::simt));
 INSTANTIATE_TEST_SUITE_P(Gpu, DeviceTest, testing::Values(DeviceChoice::cuda));
 

@@ -23,7 +23,7 @@ DeviceChoice device_choice(const std::string& name) {
 void add_theme_option(CLI::App& command, std::string& theme) {
   command.add_option("--theme", theme, "dark, light, contrast or print")
       ->check(CLI::IsMember({"dark", "light", "contrast", "print"}))
-      ->capture_default_str();
+      ->default_str(theme.empty() ? "the one used last" : theme);
 }
 
 }  // namespace attn::app

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +14,8 @@
 #include "app/opening.h"
 #include "app/output_file.h"
 #include "app/progress.h"
+#include "app/session.h"
+#include "app/view_names.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
@@ -64,10 +65,10 @@ int still(const StillOptions& options) {
   viz::ViewState view = view_of(options);
   const DeviceChoice choice = device_choice(options.device);
   const Subject subject = open_subject(options.file, choice, options.overrides);
-  const std::unique_ptr<Session> session = make_session(subject, choice, [] {});
+  Session session(subject, choice, [] {});
   Headless headless(width, height);
-  go_to_link(*session, subject.link);
-  write_png(headless.picture(*session, view), options.output);
+  go_to_link(session, subject.link);
+  write_png(headless.picture(session, view), options.output);
   fmt::print("{} ({}x{}, drawn by {})\n", options.output, width, height, headless.renderer());
   return 0;
 }
@@ -91,21 +92,21 @@ int strip(const StillOptions& options) {
   viz::ViewState view = view_of(options);
   const DeviceChoice choice = device_choice(options.device);
   const Subject subject = open_subject(options.file, choice, options.overrides);
-  const std::unique_ptr<Session> session = make_session(subject, choice, [] {});
+  Session session(subject, choice, [] {});
   Headless headless(width, height);
-  go_to_link(*session, subject.link);
+  go_to_link(session, subject.link);
   constexpr int kColumns = 3, kShrink = 2;
   std::vector<Image> small;
   std::string first;
   Progress progress("drawing", options.frames);
   do {
-    const Image image = headless.picture(*session, view);
-    const fs::path path = folder / fmt::format("step-{:03d}.png", session->frame().step->step);
+    const Image image = headless.picture(session, view);
+    const fs::path path = folder / fmt::format("step-{:03d}.png", session.frame().step->step);
     write_png(image, path);
     if (first.empty()) first = path.string();
     small.push_back(shrink(image, kShrink));
     progress.update(static_cast<int>(small.size()));
-  } while (static_cast<int>(small.size()) < options.frames && advance(*session, view));
+  } while (static_cast<int>(small.size()) < options.frames && advance(session, view));
   progress.finish();
   write_png(contact_sheet(small, kColumns), folder / "strip.png");
   fmt::print("picture: {} (and {} more)\nfilm strip: {}\n", first, small.size() - 1,
@@ -113,36 +114,26 @@ int strip(const StillOptions& options) {
   return 0;
 }
 
-/// A choice by name; the words are those of the enum.
-template <class T>
-void add_choice(CLI::App& command, const char* option, T& value, const std::map<std::string, T>& names,
-                const char* text) {
-  command.add_option(option, value, text)->transform(CLI::CheckedTransformer(names));
+/// A choice by name.
+template <class E>
+void add_choice(CLI::App& command, const char* option, E& value, const char* text) {
+  command
+      .add_option_function<std::string>(
+          option, [&value](const std::string& name) { value = *view_named<E>(name); }, text)
+      ->check(CLI::IsMember(view_names<E>()))
+      ->default_str(std::string(view_name(value)));
 }
 
 void add_view(CLI::App& command, StillOptions& options) {
-  using viz::ScreenMode, viz::SideView, viz::StageView;
-  add_choice<ScreenMode>(command, "--mode", options.mode,
-                         {{"explore", ScreenMode::explore}, {"present", ScreenMode::present}},
-                         "everything, or large for a projector");
-  add_choice<StageView>(command, "--stage", options.stage,
-                        {{"weights", StageView::weights},
-                         {"tiles", StageView::tiles},
-                         {"heads", StageView::heads},
-                         {"compare", StageView::compare}},
-                        "what the middle shows");
-  add_choice<SideView>(command, "--side", options.side,
-                       {{"code", SideView::code},
-                        {"stages", SideView::stages},
-                        {"costs", SideView::costs},
-                        {"changes", SideView::changes}},
-                       "what the lower right shows");
+  add_choice(command, "--mode", options.mode, "explore: everything; present: large, for a projector");
+  add_choice(command, "--stage", options.stage, "what the middle shows");
+  add_choice(command, "--side", options.side, "what the lower right shows");
 }
 
 void add_common(CLI::App& command, StillOptions& options) {
   command
       .add_option("file", options.file,
-                  "scenario, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&tile=0")
+                  "scenario, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0")
       ->required();
   command.add_option("--size", options.size, "pixels")->capture_default_str();
   add_theme_option(command, options.theme);

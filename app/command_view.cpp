@@ -7,6 +7,7 @@
 #include "app/commands.h"
 #include "app/opening.h"
 #include "app/output_file.h"
+#include "app/settings.h"
 #include "app/window.h"
 #include "kernels/common/check.h"
 
@@ -29,11 +30,11 @@ int view_file(const ViewOptions& options) {
   WindowOptions window;
   window.seconds = options.seconds;
   window.print_start = options.print_start;
-  window.theme = *viz::theme_named(options.theme);
-  show_window("attnscope - " + subject.title, window, [&](std::function<void()> changed) {
-    auto session = make_session(subject, choice, std::move(changed), options.trace);
-    const Link& link = subject.link;
-    if (link.step || link.layer || link.head || link.seq) go_to_link(*session, link);
+  window.settings = settings_path();
+  if (!options.theme.empty()) window.theme = *viz::theme_named(options.theme);
+  show_window(window, [&](std::function<void()> changed) {
+    auto session = std::make_unique<Session>(subject, choice, std::move(changed), options.trace);
+    if (subject.link.has_place()) go_to_link(*session, subject.link);
     return session;
   });
   return 0;

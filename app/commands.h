@@ -34,7 +34,7 @@ DeviceChoice device_choice(const std::string& name);
 struct ViewOptions {
   std::string file;  // scenario, trace or tensor case; "" = the default scenario
   std::string trace;
-  std::string theme = "dark";
+  std::string theme;  // "" = as it was the last time
   std::string device = "auto";
   std::vector<std::string> overrides;
   double seconds = 0.0;  // 0 = until the user closes it

@@ -93,12 +93,19 @@ std::shared_ptr<const trace::StepRecord> EngineHost::step() {
   return record;
 }
 
-void EngineHost::add_prompt(const std::string& text, const SamplingParams& sampling) {
-  if (!tokenizer_) throw InputError("this model has no tokenizer.json; prompts cannot be typed");
-  Request request{0, beginning_of(text), tokenizer_->encode(text), sampling};
+void EngineHost::add_request(const ScenarioRequest& wanted) {
+  if (!wanted.prompt.empty() && !tokenizer_) {
+    throw InputError("this model has no tokenizer.json; prompts cannot be typed");
+  }
+  Request request = make_request(wanted, recording_->manifest().request_labels.size());
   recording_->add_request_label(request.label);
   if (writer_) writer_->append_request_label(request.label);
   engine_->add_request(std::move(request));
+}
+
+int EngineHost::steps_run() const {
+  const int steps = recording_->num_steps();
+  return steps == 0 ? 0 : recording_->step(steps - 1)->step;
 }
 
 }  // namespace attn::app

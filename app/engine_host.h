@@ -28,8 +28,11 @@ class EngineHost {
   std::shared_ptr<const trace::StepRecord> step();
   /// Text of generated ids; "<17>" each when there is no tokenizer.
   std::string decode(const std::vector<std::int32_t>& ids) const;
-  /// A prompt typed by the user; enters at the next step.
-  void add_prompt(const std::string& text, const SamplingParams& sampling);
+  /// One more request, after those of the scenario. Throws InputError when it has text and the model no
+  /// tokenizer.
+  void add_request(const ScenarioRequest& wanted);
+  /// Engine steps run so far, warmup not counted: a request of that at_step enters in the next one.
+  int steps_run() const;
 
   /// Also writes the run to a file from here on. PRECOND: no step has run. Throws InputError.
   void record_to(const std::filesystem::path& path);

@@ -5,7 +5,9 @@
 #include <imgui.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "kernels/common/check.h"
 
@@ -80,6 +82,22 @@ GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selectio
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   painted.drawn = true;
   return painted;
+}
+
+Image read_picture(int width, int height) {
+  Image image{width, height, {}};
+  const std::size_t row = static_cast<std::size_t>(image.width) * 4;
+  std::vector<std::uint8_t> bottom_up(row * static_cast<std::size_t>(image.height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, image.width, image.height, GL_RGBA, GL_UNSIGNED_BYTE, bottom_up.data());
+  image.rgba.resize(bottom_up.size());
+  for (int y = 0; y < image.height; ++y) {
+    const auto from = bottom_up.begin() + static_cast<std::ptrdiff_t>(row) * (image.height - 1 - y);
+    std::copy(from, from + static_cast<std::ptrdiff_t>(row),
+              image.rgba.begin() + static_cast<std::ptrdiff_t>(row) * y);
+  }
+  for (std::size_t i = 3; i < image.rgba.size(); i += 4) image.rgba[i] = 0xFF;
+  return image;
 }
 
 }  // namespace attn::app

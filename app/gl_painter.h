@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "app/image_write.h"
 #include "app/session.h"
 #include "viz/marks.h"
 #include "viz/screen.h"
@@ -43,5 +44,8 @@ class GlPainter {
   std::uint64_t last_picture_ = 0;  // hash of what was drawn last; 0 = nothing
   viz::StyleKey style_;             // scale 0: nothing styled yet
 };
+
+/// What is drawn in the current frame buffer, opaque, top row first.
+Image read_picture(int width, int height);
 
 }  // namespace attn::app

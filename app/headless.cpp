@@ -142,19 +142,7 @@ std::string Headless::renderer() const { return reinterpret_cast<const char*>(gl
 Image Headless::picture(Session& session, viz::ViewState& view) {
   constexpr int kSettleFrames = 3;
   for (int i = 0; i < kSettleFrames; ++i) state_->paint(session, view);
-  Image image{state_->width, state_->height, {}};
-  const std::size_t row = static_cast<std::size_t>(image.width) * 4;
-  std::vector<std::uint8_t> bottom_up(row * static_cast<std::size_t>(image.height));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, image.width, image.height, GL_RGBA, GL_UNSIGNED_BYTE, bottom_up.data());
-  image.rgba.resize(bottom_up.size());
-  for (int y = 0; y < image.height; ++y) {
-    const auto from = bottom_up.begin() + static_cast<std::ptrdiff_t>(row) * (image.height - 1 - y);
-    std::copy(from, from + static_cast<std::ptrdiff_t>(row),
-              image.rgba.begin() + static_cast<std::ptrdiff_t>(row) * y);
-  }
-  for (std::size_t i = 3; i < image.rgba.size(); i += 4) image.rgba[i] = 0xFF;
-  return image;
+  return read_picture(state_->width, state_->height);
 }
 
 }  // namespace attn::app

@@ -56,6 +56,10 @@ bool History::catch_up(std::chrono::microseconds budget, std::vector<std::string
   while (static_cast<int>(summaries_->size()) < store_->num_steps()) {
     const auto record = store_->step(static_cast<int>(summaries_->size()));
     summaries_->push_back(summarize(*record));
+    auto costs = costs_.empty() ? std::make_shared<trace::RunCosts>()
+                                : std::make_shared<trace::RunCosts>(*costs_.back());
+    trace::add_step(*costs, *record);
+    costs_.push_back(std::move(costs));
     for (const auto& [id, text] : record->token_texts) {
       if (id < 0 || id > kLargestTokenId) continue;
       const auto place = static_cast<std::size_t>(id);

@@ -23,11 +23,17 @@ class History {
   bool catch_up(std::chrono::microseconds budget, std::vector<std::string>& token_texts);
   /// Grows in place: whoever draws it is on the thread that calls catch_up.
   std::shared_ptr<const std::vector<viz::StepSummary>> summaries() const { return summaries_; }
+  /// Sums over the steps up to and including `index`; null when that is not read yet.
+  std::shared_ptr<const trace::RunCosts> costs(int index) const {
+    const auto at = static_cast<std::size_t>(index);
+    return at < costs_.size() ? costs_[at] : nullptr;
+  }
 
  private:
   std::shared_ptr<const trace::Store> store_;
   std::shared_ptr<std::vector<viz::StepSummary>> summaries_ =
       std::make_shared<std::vector<viz::StepSummary>>();
+  std::vector<std::shared_ptr<const trace::RunCosts>> costs_;  // by index
 };
 
 }  // namespace attn::app

@@ -11,11 +11,18 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{8};
 constexpr std::size_t kMaxBytes = 128U << 20U;  // of remembered answers
 
-std::size_t bytes_of(const InspectorThread::Answer& answer) {
-  if (!answer.view) return answer.note.size();
-  const trace::AttentionView& view = *answer.view;
+std::size_t bytes_of(const trace::AttentionView* view) {
+  if (view == nullptr) return 0;
   return sizeof(float) *
-         (view.scores.size() + view.weights.size() + 4 * view.tile_m.size() + view.lse.size());
+         (view->scores.size() + view->weights.size() + 4 * view->tile_m.size() + view->lse.size());
+}
+
+std::size_t bytes_of(const InspectorThread::Answer& answer) {
+  std::size_t bytes = answer.note.size() + bytes_of(answer.view.get());
+  if (answer.compared) {
+    bytes += bytes_of(answer.compared->a.view.get()) + bytes_of(answer.compared->b.view.get());
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -33,44 +40,51 @@ InspectorThread::~InspectorThread() {
   thread_.join();
 }
 
-InspectorThread::Answer InspectorThread::get(int index, int layer) {
-  const Question question{index, layer};
+InspectorThread::Answer InspectorThread::get(const Question& question) {
   std::unique_lock lock(mutex_);
   if (const Answer* answer = find(question)) return *answer;
-  const bool is_new = std::exchange(asked_, question) != question;
-  wanted_ = question;
+  const Sort sort = sort_of(question);
+  const bool is_new = std::exchange(asked_[sort], question) != question;
+  wanted_[sort] = question;
   wake_.notify_all();
   // Most answers take a millisecond: waiting that little spares the screen a flash of "loading".
   if (is_new) wake_.wait_for(lock, kPatience, [&] { return find(question) != nullptr; });
   const Answer* answer = find(question);
-  return answer != nullptr ? *answer : Answer{nullptr, "loading"};
+  return answer != nullptr ? *answer
+                           : Answer{.view = nullptr, .compared = nullptr, .note = "loading", .pending = true};
 }
 
-InspectorThread::Answer InspectorThread::wait(int index, int layer) {
-  const Question question{index, layer};
+InspectorThread::Answer InspectorThread::wait(const Question& question) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (const Answer* answer = find(question)) return *answer;
-    wanted_ = question;
+    wanted_[sort_of(question)] = question;
     wake_.notify_all();
     wake_.wait(lock);
   }
 }
 
-void InspectorThread::run() {
+std::optional<InspectorThread::Question> InspectorThread::next_question() {
+  std::unique_lock lock(mutex_);
   for (;;) {
-    Question question{};
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stop_ || wanted_; });
-      if (stop_) return;
-      question = *std::exchange(wanted_, std::nullopt);
-      if (find(question) != nullptr) continue;  // asked again while it was being answered
+    wake_.wait(lock, [this] {
+      return stop_ || std::ranges::any_of(wanted_, [](const auto& q) { return q.has_value(); });
+    });
+    if (stop_) return std::nullopt;
+    for (std::optional<Question>& wanted : wanted_) {
+      const std::optional<Question> question = std::exchange(wanted, std::nullopt);
+      // It may have been asked again while it was being answered.
+      if (question && find(*question) == nullptr) return question;
     }
-    Answer answer = inspect(question);
+  }
+}
+
+void InspectorThread::run() {
+  while (const std::optional<Question> question = next_question()) {
+    Answer answer = inspect(*question);
     {
       const std::lock_guard lock(mutex_);
-      keep(question, std::move(answer));
+      keep(*question, std::move(answer));
     }
     wake_.notify_all();
     changed_();
@@ -78,15 +92,21 @@ void InspectorThread::run() {
 }
 
 InspectorThread::Answer InspectorThread::inspect(const Question& question) {
+  Answer answer;
   try {
     if (!inspector_) {
       device_ = make_device(choice_).device;
       inspector_ = std::make_unique<trace::Inspector>(*device_, store_);
     }
-    return {inspector_->inspect(question.index, question.layer), {}};
+    if (question.variants) {
+      answer.note = "nothing to compare";
+    } else {
+      answer.view = inspector_->inspect(question.index, question.layer);
+    }
   } catch (const std::exception& error) {
-    return {nullptr, error.what()};
+    answer.note = error.what();
   }
+  return answer;
 }
 
 const InspectorThread::Answer* InspectorThread::find(const Question& question) {

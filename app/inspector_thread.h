@@ -2,6 +2,7 @@
 // scrubs, cursors in between are skipped. The last answers are remembered, so going back shows them at once.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <functional>
 #include <list>
@@ -10,16 +11,21 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "core/trace/compare.h"
 #include "core/trace/inspector.h"
 
 namespace attn::app {
 
 class InspectorThread {
  public:
+  using Variants = std::pair<trace::Variant, trace::Variant>;
   struct Answer {
-    std::shared_ptr<const trace::AttentionView> view;  // null: note says why
+    std::shared_ptr<const trace::AttentionView> view;    // null: note says why
+    std::shared_ptr<const trace::CompareView> compared;  // instead, of two variants
     std::string note;
+    bool pending = false;  // the note is that it is not known yet
   };
 
   /// `changed` is called from the inspector's thread when an answer has come.
@@ -31,21 +37,32 @@ class InspectorThread {
 
   /// What is known of step `index` and `layer`; asks for it when that is nothing yet. Waits a few
   /// milliseconds at most, and only the first time it is asked that.
-  Answer get(int index, int layer);
+  Answer get(int index, int layer) { return get({index, layer, {}}); }
+  Answer compare(int index, int layer, const Variants& variants) { return get({index, layer, variants}); }
   /// The same, waiting for the answer: stills need it in the picture.
-  Answer wait(int index, int layer);
+  Answer wait(int index, int layer) { return wait({index, layer, {}}); }
+  Answer wait_compare(int index, int layer, const Variants& variants) {
+    return wait({index, layer, variants});
+  }
 
  private:
   struct Question {
     int index;
     int layer;
+    std::optional<Variants> variants;  // nothing: as it ran
     bool operator==(const Question&) const = default;
   };
+  /// Of each sort only the newest question counts.
+  enum Sort { as_it_ran, compared, kSorts };
+  static Sort sort_of(const Question& question) { return question.variants ? compared : as_it_ran; }
   struct Known {
     Question question;
     Answer answer;
   };
+  Answer get(const Question& question);
+  Answer wait(const Question& question);
   void run();
+  std::optional<Question> next_question();
   Answer inspect(const Question& question);
   const Answer* find(const Question& question);
   void keep(const Question& question, Answer answer);
@@ -60,9 +77,9 @@ class InspectorThread {
 
   std::mutex mutex_;  // guards everything below
   std::condition_variable wake_;
-  std::optional<Question> wanted_;
-  std::optional<Question> asked_;  // by get(), last
-  std::list<Known> known_;         // most recently used first
+  std::array<std::optional<Question>, kSorts> wanted_;
+  std::array<std::optional<Question>, kSorts> asked_;  // by get(), last
+  std::list<Known> known_;                             // most recently used first
   bool stop_ = false;
   std::thread thread_;  // last: starts when everything above exists
 };

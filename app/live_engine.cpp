@@ -1,5 +1,7 @@
 #include "app/live_engine.h"
 
+#include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -14,14 +16,15 @@ LiveEngine::Status loading() {
 
 }  // namespace
 
-LiveEngine::LiveEngine(Scenario scenario, DeviceChoice choice, std::filesystem::path trace,
-                       std::function<void()> changed)
+LiveEngine::LiveEngine(Scenario scenario, std::vector<ScenarioRequest> added, DeviceChoice choice,
+                       std::filesystem::path trace, std::function<void()> changed)
     : scenario_(std::move(scenario)),
       choice_(choice),
       trace_(std::move(trace)),
       changed_(std::move(changed)),
       max_steps_(scenario_.max_steps),
       status_(loading()),
+      waiting_(added.begin(), added.end()),
       thread_([this] { run(); }) {}
 
 LiveEngine::~LiveEngine() {
@@ -37,19 +40,48 @@ void LiveEngine::request_step() {
   {
     const std::lock_guard lock(mutex_);
     if (status_.startup_error) return;
-    step_wanted_ = status_.busy = true;
+    target_ = std::max(target_, num_steps() + (stepping_ ? 2 : 1));
+    status_.busy = true;
   }
   wake_.notify_all();
 }
 
-void LiveEngine::add_prompt(std::string text, SamplingParams sampling) {
+void LiveEngine::run_to(int steps) {
   {
     const std::lock_guard lock(mutex_);
-    if (status_.startup_error) return;
-    prompts_.push_back({std::move(text), sampling});
+    if (status_.startup_error || steps <= num_steps()) return;
+    target_ = std::max(target_, steps);
     status_.busy = true;
   }
   wake_.notify_all();
+}
+
+void LiveEngine::halt() {
+  const std::lock_guard lock(mutex_);
+  target_ = 0;
+}
+
+void LiveEngine::add_prompt(std::string text, SamplingParams sampling) {
+  ScenarioRequest request;
+  request.at_step = -1;
+  request.prompt = std::move(text);
+  request.sampling = sampling;
+  add_request(std::move(request));
+}
+
+void LiveEngine::add_request(ScenarioRequest request) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (status_.startup_error) return;
+    waiting_.push_back(std::move(request));
+    status_.busy = true;
+  }
+  wake_.notify_all();
+}
+
+std::vector<ScenarioRequest> LiveEngine::added() const {
+  const std::lock_guard lock(mutex_);
+  return added_;
 }
 
 LiveEngine::Status LiveEngine::status() const {
@@ -60,6 +92,13 @@ LiveEngine::Status LiveEngine::status() const {
 void LiveEngine::wait_idle() const {
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] { return !status_.busy; });
+}
+
+bool LiveEngine::wait_steps(int steps, const std::function<bool()>& stopped) const {
+  constexpr std::chrono::milliseconds kLook{20};  // for `stopped`, which wakes nobody
+  std::unique_lock lock(mutex_);
+  while (num_steps() < steps && status_.busy && !stopped()) wake_.wait_for(lock, kLook);
+  return num_steps() >= steps;
 }
 
 void LiveEngine::run() {
@@ -94,27 +133,25 @@ std::unique_ptr<EngineHost> LiveEngine::start() {
 
 void LiveEngine::serve(EngineHost& host) {
   for (;;) {
-    std::deque<Prompt> prompts;
+    std::deque<ScenarioRequest> requests;
     bool step = false;
     {
       std::unique_lock lock(mutex_);
+      const auto wanted = [&] { return !waiting_.empty() || (target_ > num_steps() && can_step(host)); };
       status_.has_work = can_step(host);
-      status_.busy = step_wanted_ || !prompts_.empty();
-      if (!status_.busy) {
-        lock.unlock();
-        wake_.notify_all();
-        changed_();
-        lock.lock();
-      }
-      wake_.wait(lock, [this] { return stop_ || step_wanted_ || !prompts_.empty(); });
+      if (!status_.has_work && waiting_.empty()) target_ = 0;  // what is typed later is not run unasked
+      status_.busy = wanted();
+      stepping_ = false;
+      lock.unlock();
+      wake_.notify_all();
+      changed_();
+      lock.lock();
+      wake_.wait(lock, [&] { return stop_ || wanted() || status_.busy; });
       if (stop_) return;
-      prompts.swap(prompts_);
-      step = std::exchange(step_wanted_, false);
+      requests.swap(waiting_);
+      step = stepping_ = target_ > num_steps();
     }
-    for (const Prompt& prompt : prompts) {
-      max_steps_ = std::numeric_limits<int>::max();
-      attempt([&] { host.add_prompt(prompt.text, prompt.sampling); });
-    }
+    for (ScenarioRequest& request : requests) take_in(host, std::move(request));
     if (step && can_step(host)) {
       broken_ = true;  // until the step is through
       attempt([&] {
@@ -123,6 +160,16 @@ void LiveEngine::serve(EngineHost& host) {
       });
     }
   }
+}
+
+void LiveEngine::take_in(EngineHost& host, ScenarioRequest request) {
+  max_steps_ = std::numeric_limits<int>::max();
+  attempt([&] {
+    if (request.at_step < 0) request.at_step = host.steps_run();
+    host.add_request(request);
+    const std::lock_guard lock(mutex_);
+    added_.push_back(std::move(request));
+  });
 }
 
 bool LiveEngine::can_step(const EngineHost& host) const {

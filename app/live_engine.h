@@ -27,31 +27,41 @@ class LiveEngine {
     std::exception_ptr startup_error;  // set when there will never be a recording
   };
 
-  /// Starts loading at once. `changed` is called from the engine thread whenever the status changes. With a
-  /// `trace` path every step is also written there.
-  LiveEngine(Scenario scenario, DeviceChoice choice, std::filesystem::path trace,
-             std::function<void()> changed);
+  /// Starts loading at once. `added` are requests that a user typed in an earlier run of the same scenario.
+  /// `changed` is called from the engine thread whenever the status changes. With a `trace` path every step
+  /// is also written there.
+  LiveEngine(Scenario scenario, std::vector<ScenarioRequest> added, DeviceChoice choice,
+             std::filesystem::path trace, std::function<void()> changed);
   ~LiveEngine();  // waits for the step at hand
   LiveEngine(const LiveEngine&) = delete;
   LiveEngine& operator=(const LiveEngine&) = delete;
 
   /// Asks for one step; asking again before it has begun changes nothing.
   void request_step();
+  /// Asks for steps until `steps` are recorded or there is no more work.
+  void run_to(int steps);
+  /// Takes back whatever steps were asked for; the one at hand is finished.
+  void halt();
+  /// A prompt typed now: it enters at the next step.
   void add_prompt(std::string text, SamplingParams sampling);
+  /// A request whose at_step says when it enters.
+  void add_request(ScenarioRequest request);
+  /// All requests that came after those of the scenario, with the steps at which they came.
+  std::vector<ScenarioRequest> added() const;
   Status status() const;
   /// Blocks until nothing is asked for any more.
   void wait_idle() const;
+  /// Blocks until `steps` are recorded (true), or until there is nothing to wait for or `stopped` says so.
+  bool wait_steps(int steps, const std::function<bool()>& stopped) const;
 
  private:
-  struct Prompt {
-    std::string text;
-    SamplingParams sampling;
-  };
   void run();
   std::unique_ptr<EngineHost> start();
   void serve(EngineHost& host);
   bool can_step(const EngineHost& host) const;
+  void take_in(EngineHost& host, ScenarioRequest request);
   void attempt(const std::function<void()>& work);
+  int num_steps() const { return status_.recording ? status_.recording->num_steps() : 0; }
 
   const Scenario scenario_;
   const DeviceChoice choice_;
@@ -65,8 +75,10 @@ class LiveEngine {
   mutable std::mutex mutex_;  // guards everything below
   mutable std::condition_variable wake_;
   Status status_;
-  std::deque<Prompt> prompts_;
-  bool step_wanted_ = false;
+  std::vector<ScenarioRequest> added_;
+  std::deque<ScenarioRequest> waiting_;  // at_step < 0: the next step
+  int target_ = 0;                       // steps that are wanted in all
+  bool stepping_ = false;                // a step is being computed
   bool stop_ = false;
   std::thread thread_;  // last: starts when everything above exists
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -14,6 +15,21 @@
 
 namespace attn::app {
 namespace fs = std::filesystem;
+namespace {
+
+struct LinkPart {
+  std::string_view name;
+  std::optional<int> Link::*value;
+};
+constexpr std::array<LinkPart, 7> kLinkParts = {{{"step", &Link::step},
+                                                 {"layer", &Link::layer},
+                                                 {"head", &Link::head},
+                                                 {"seq", &Link::seq},
+                                                 {"row", &Link::row},
+                                                 {"col", &Link::col},
+                                                 {"tile", &Link::tile}}};
+
+}  // namespace
 
 Link parse_link(const std::string& text) {
   Link link;
@@ -31,22 +47,14 @@ Link parse_link(const std::string& text) {
       throw InputError(
           fmt::format("'{}' is not key=number ({}); write FILE#step=12&layer=0&head=2", part, text));
     }
-    if (key == "step") {
-      link.step = number;
-    } else if (key == "layer") {
-      link.layer = number;
-    } else if (key == "head") {
-      link.head = number;
-    } else if (key == "seq") {
-      link.seq = number;
-    } else if (key == "row") {
-      link.row = number;
-    } else if (key == "tile") {
-      link.tile = number;
-    } else {
+    const auto part_of_link = std::ranges::find(kLinkParts, key, &LinkPart::name);
+    if (part_of_link == kLinkParts.end()) {
+      std::vector<std::string> known;
+      for (const LinkPart& one : kLinkParts) known.emplace_back(one.name);
       throw InputError(
-          fmt::format("unknown part '{}' after # ({}); known: step, layer, head, seq, row, tile", key, text));
+          fmt::format("unknown part '{}' after # ({}); known: {}", key, text, fmt::join(known, ", ")));
     }
+    link.*part_of_link->value = number;
   }
   return link;
 }
@@ -105,39 +113,17 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
       throw InputError(fmt::format("--set changes scenarios ({} is none); leave it out", path.string()));
     }
     subject.store = open_store(path, choice);
+    subject.kind = kind;
     return subject;
   }
   subject.scenario = load_scenario(path, overrides);
   subject.title = subject.scenario.name;
   const fs::path& tensors = subject.scenario.tensors;
-  if (!tensors.empty()) subject.store = open_store(tensors, choice, subject.scenario.engine);
+  if (!tensors.empty()) {
+    subject.store = open_store(tensors, choice, subject.scenario.engine);
+    subject.kind = FileKind::tensor_case;
+  }
   return subject;
-}
-
-std::unique_ptr<Session> make_session(const Subject& subject, DeviceChoice choice,
-                                      std::function<void()> changed, const fs::path& trace) {
-  if (subject.store) return std::make_unique<Session>(subject.store, choice, std::move(changed));
-  return std::make_unique<Session>(subject.scenario, choice, std::move(changed), trace);
-}
-
-void go_to_link(Session& session, const Link& link) {
-  session.wait_idle();
-  const trace::StepRecord* step = session.frame().step.get();
-  if (step == nullptr) {
-    const std::string& why = session.frame().status;
-    throw InputError(fmt::format("there is no step to show ({}){}", link.path.string(),
-                                 why.empty() ? "; run the scenario again" : ": " + why));
-  }
-  const int steps_ahead = link.step.value_or(step->step) - step->step;
-  viz::ViewState view;
-  for (int i = 0; i < steps_ahead && session.frame().engine_has_work; ++i) {
-    viz::Command forward;
-    forward.kind = viz::Command::Kind::step_forward;
-    session.apply(viz::Commands{forward}, view);
-    session.wait_idle();
-  }
-  session.select(selection_of(link, session.store()));
-  session.wait_idle();
 }
 
 viz::Selection selection_of(const Link& link, const trace::Store& store) {
@@ -161,10 +147,15 @@ viz::Selection selection_of(const Link& link, const trace::Store& store) {
   };
   selection.layer = pick(link.layer, store.manifest().model.num_layers, "layer");
   selection.head = pick(link.head, store.manifest().model.num_heads, "head");
-  selection.seq = link.seq.value_or(selection.seq);
-  selection.q_row = link.row.value_or(selection.q_row);
-  selection.tile = link.tile.value_or(selection.tile);
+  selection.seq = link.seq.value_or(-1);
+  selection.q_row = link.row.value_or(-1);
+  selection.k_col = link.col.value_or(-1);
+  selection.tile = link.tile.value_or(-1);
   return selection;
+}
+
+int steps_to(const Link& link, const EngineConfig& config) {
+  return std::max(1, link.step.value_or(1) + (config.warmup ? 1 : 0));
 }
 
 }  // namespace attn::app

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/scenario.h"
-#include "app/session.h"
 #include "core/trace/store.h"
 #include "kernels/device.h"
 #include "viz/frame.h"
@@ -18,11 +17,12 @@ namespace attn::app {
 
 enum class FileKind { scenario, trace, tensor_case, model };
 
-/// FILE[#step=12&layer=0&head=2&seq=1&row=3&tile=0]: `step` is the engine's step number as the window shows
-/// it, `row` a query row of the sequence.
+/// FILE[#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0]: `step` is the engine's step number as the window
+/// shows it, row and col count within the sequence.
 struct Link {
   std::filesystem::path path;
-  std::optional<int> step, layer, head, seq, row, tile;
+  std::optional<int> step, layer, head, seq, row, col, tile;
+  bool has_place() const { return step || layer || head || seq || row || col || tile; }
 };
 /// Throws InputError for an unknown or malformed part after '#'.
 Link parse_link(const std::string& text);
@@ -40,19 +40,17 @@ struct Subject {
   Link link;
   std::string title;
   Scenario scenario;                          // when there is no store
+  std::vector<ScenarioRequest> added;         // typed in an earlier run of it, with their steps
   std::shared_ptr<const trace::Store> store;  // null: live
+  FileKind kind = FileKind::scenario;         // of what the store was read from
 };
 /// Throws InputError for whatever can be known to be wrong before anything runs.
 Subject open_subject(const std::string& link, DeviceChoice choice,
                      const std::vector<std::string>& overrides = {});
-/// `trace`: a live run is also written there.
-std::unique_ptr<Session> make_session(const Subject& subject, DeviceChoice choice,
-                                      std::function<void()> changed, const std::filesystem::path& trace = {});
-/// Waits until the session stands where the link points; a live run is run up to there. Throws InputError
-/// when there is no such place.
-void go_to_link(Session& session, const Link& link);
 
 /// The link's cursor in a store. Throws InputError naming what exists when a part is out of range.
 viz::Selection selection_of(const Link& link, const trace::Store& store);
+/// How many steps a run of that configuration has recorded when it stands where the link points.
+int steps_to(const Link& link, const EngineConfig& config);
 
 }  // namespace attn::app

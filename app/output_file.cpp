@@ -30,15 +30,9 @@ void require_writable(const fs::path& path) {
   }
 }
 
-OutputFile::OutputFile(fs::path path) : path_(std::move(path)), temporary_(path_.string() + ".part") {
-  require_writable(path_);
-  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+OutputFile::OutputFile(fs::path path) : path_(std::move(path)), part_(path_) {
+  stream_.open(part_.path(), std::ios::binary | std::ios::trunc);
   if (!stream_) fail();
-}
-
-OutputFile::~OutputFile() {
-  std::error_code ignored;
-  if (stream_.is_open()) fs::remove(temporary_, ignored);
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -47,11 +41,9 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::commit() {
-  stream_.flush();
-  std::error_code error;
-  if (stream_) fs::rename(temporary_, path_, error);
-  if (!stream_ || error) fail();
   stream_.close();
+  if (!stream_) fail();
+  part_.commit();
 }
 
 void OutputFile::fail() const {

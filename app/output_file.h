@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "app/part_file.h"
+
 namespace attn::app {
 
 /// Throws InputError when a file of that name could not be written.
@@ -16,9 +18,6 @@ void require_writable(const std::filesystem::path& path);
 class OutputFile {
  public:
   explicit OutputFile(std::filesystem::path path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view bytes);
   void commit();
@@ -26,7 +25,7 @@ class OutputFile {
  private:
   [[noreturn]] void fail() const;
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  PartFile part_;
   std::ofstream stream_;
 };
 

@@ -1,56 +1,106 @@
 #include "app/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "app/files.h"
+#include "app/tile_grids.h"
+#include "core/trace/names.h"
+
 namespace attn::app {
-namespace {
 
-constexpr std::chrono::microseconds kHistorySlice{3000};  // of a frame's time
-
-}  // namespace
-
-Session::Session(Scenario scenario, DeviceChoice choice, std::function<void()> changed,
-                 std::filesystem::path trace)
-    : changed_(std::move(changed)), choice_(choice), follow_(true) {
-  live_ = std::make_unique<LiveEngine>(std::move(scenario), choice_, std::move(trace), changed_);
-  live_->request_step();
-}
-
-Session::Session(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
-                 std::function<void()> changed)
-    : changed_(std::move(changed)), choice_(choice) {
-  attach(std::move(store));
-}
-
-void Session::attach(std::shared_ptr<const trace::Store> store) {
-  store_ = std::move(store);
-  history_.emplace(store_);
-  inspector_ = std::make_unique<InspectorThread>(store_, choice_, changed_);
-  frame_.history = history_->summaries();
-  frame_.device = store_->manifest().device;
+Session::Session(Subject subject, DeviceChoice choice, std::function<void()> changed,
+                 const std::filesystem::path& trace)
+    : changed_(std::move(changed)), choice_(choice), recorded_(!trace.empty()) {
+  open_ = std::make_unique<OpenRun>(std::move(subject), choice_, changed_, trace);
+  follow_ = live();
+  frame_.scenarios = bundled_scenarios();
   refresh();
+}
+
+Session::~Session() {
+  if (live()) open_->engine()->halt();
 }
 
 void Session::seek(int index) {
   selection_.step = std::clamp(index, 0, std::max(0, last_index()));
-  follow_ = live_ != nullptr && selection_.step >= last_index();
+  follow_ = live() && selection_.step >= last_index();
 }
 
 void Session::select(const viz::Selection& selection) {
   selection_ = selection;
-  if (store_) {
-    const trace::ModelShape& model = store_->manifest().model;
+  if (open_->store()) {
+    const trace::ModelShape& model = open_->store()->manifest().model;
     selection_.head = std::clamp(selection_.head, 0, std::max(0, model.num_heads - 1));
     selection_.layer = std::clamp(selection_.layer, 0, std::max(0, model.num_layers - 1));
+  }
+  for (int* one :
+       {&selection_.seq, &selection_.q_row, &selection_.k_col, &selection_.block, &selection_.tile}) {
+    *one = std::max(-1, *one);
   }
   seek(selection_.step);
 }
 
 void Session::step_forward() {
+  selection_.tile = -1;
   if (selection_.step < last_index()) return seek(selection_.step + 1);
-  if (live_) live_->request_step();
+  if (live()) open_->engine()->request_step();
+}
+
+void Session::run_to_step(int steps) {
+  if (live()) open_->engine()->run_to(steps);
+}
+
+trace::Cursor Session::cursor() const {
+  const viz::Selection& s = selection_;
+  return {.index = s.step,
+          .stage = s.stage,
+          .layer = s.layer,
+          .head = s.head,
+          .tile = s.tile,
+          .cell = s.tile >= 0 ? s.k_col : -1};
+}
+
+void Session::set_cursor(const trace::Cursor& to) {
+  viz::Selection s = selection_;
+  const bool was_at_cell = cursor().cell >= 0;
+  s.step = to.index;
+  s.stage = to.stage;
+  s.layer = to.layer;
+  s.head = to.head;
+  s.tile = to.tile;
+  if (to.cell >= 0 || was_at_cell) s.k_col = to.cell;
+  select(s);
+}
+
+void Session::move(trace::Grain grain, int by) {
+  waiting_move_.reset();
+  if (num_steps() == 0) return;
+  KnownTileGrids grids(*open_->store(), open_->inspector(), selection_);
+  const trace::Cursor from = cursor();
+  const trace::Cursor to = trace::move_cursor(*open_->store(), from, grain, by, grids);
+  if (grids.incomplete()) {
+    waiting_move_ = {grain, by, num_steps()};
+  } else if (to != from) {
+    set_cursor(to);
+  } else if (by > 0 && live() && from.index >= last_index() && open_->status().has_work) {
+    waiting_move_ = {grain, by, num_steps()};
+    follow_ = false;  // the move itself goes into the step
+    open_->engine()->request_step();
+  }
+}
+
+void Session::retry_move() {
+  if (!waiting_move_) return;
+  const WaitingMove waiting = *waiting_move_;
+  if (open_->status().busy && num_steps() == waiting.num_steps) return;
+  // A step that did not come (the engine failed or has no work) is not asked for again.
+  const bool step_was_asked = num_steps() == waiting.num_steps && live() && !open_->status().has_work;
+  move(waiting.grain, waiting.by);
+  if (step_was_asked && waiting_move_) waiting_move_.reset();
 }
 
 bool Session::apply(const viz::Commands& commands, viz::ViewState& view) {
@@ -61,13 +111,20 @@ bool Session::apply(const viz::Commands& commands, viz::ViewState& view) {
 
 void Session::apply(const viz::Command& command, viz::ViewState& view) {
   using Kind = viz::Command::Kind;
+  if (command.kind != Kind::list_folder) {
+    message_.clear();
+    frame_.stopped_at.clear();
+  }
   switch (command.kind) {
     case Kind::seek:
       return seek(command.a);
     case Kind::step_forward:
       return step_forward();
     case Kind::step_back:
+      selection_.tile = -1;
       return seek(selection_.step - 1);
+    case Kind::move:
+      return move(command.grain, command.a < 0 ? -1 : 1);
     case Kind::first:
       return seek(0);
     case Kind::last:
@@ -78,73 +135,146 @@ void Session::apply(const viz::Command& command, viz::ViewState& view) {
       return;
     case Kind::select:
       return select(command.selection);
-    case Kind::add_prompt:
-      if (!live_) return;
-      live_->add_prompt(command.text, {.temperature = command.x, .max_tokens = command.a});
-      // The prompt's own prefill is the next thing to see.
-      seek(last_index());
-      return live_->request_step();
+    case Kind::cancel:
+      view.playing = false;
+      return cancel();
     case Kind::quit:
       quit_ = true;
       return;
-    default:  // for the window around the session
+    default:
+      if (!apply_run(command)) apply_file(command);
       return;
+  }
+}
+
+bool Session::apply_run(const viz::Command& command) {
+  using Kind = viz::Command::Kind;
+  const int by = command.a < 0 ? -1 : 1;
+  switch (command.kind) {
+    case Kind::add_prompt:
+      if (!live()) return true;
+      open_->engine()->add_prompt(command.text, {.temperature = command.x, .max_tokens = command.a});
+      // The prompt's own prefill is the next thing to see.
+      seek(last_index());
+      open_->engine()->request_step();
+      return true;
+    case Kind::next_event:
+      find(events_of(selection_.block), by,
+           selection_.block >= 0 ? fmt::format("event of block {}", selection_.block) : "event", false);
+      return true;
+    case Kind::run_to:
+      find({command.condition}, by, trace::condition_text(command.condition), false);
+      return true;
+    case Kind::run:
+      find(frame_.breakpoints, by, frame_.breakpoints.empty() ? "the end" : "a break point", true);
+      return true;
+    case Kind::add_breakpoint:
+      if (std::ranges::find(frame_.breakpoints, command.condition) == frame_.breakpoints.end()) {
+        frame_.breakpoints.push_back(command.condition);
+      }
+      return true;
+    case Kind::remove_breakpoint:
+      if (command.a >= 0 && command.a < std::ssize(frame_.breakpoints)) {
+        frame_.breakpoints.erase(frame_.breakpoints.begin() + command.a);
+      }
+      return true;
+    case Kind::set_switch:
+      set_switch(command.text, command.value);
+      return true;
+    case Kind::compare:
+      compare_.emplace(command.variant_a, command.variant_b);
+      return true;
+    case Kind::compare_off:
+      compare_.reset();
+      return true;
+    case Kind::diff_with:
+      diff_with_ = command.a;
+      return true;
+    case Kind::diff_off:
+      diff_with_.reset();
+      return true;
+    default:
+      return false;
   }
 }
 
 void Session::tick(viz::ViewState& view, Clock::time_point now) {
   refresh();
-  if (!view.playing || now < next_play_ || live_status_.busy) return;
-  if (selection_.step >= last_index() && !live_status_.has_work) {
+  if (!view.playing || now < next_play_ || open_->status().busy || waiting_move_) return;
+  if (next_play_ != Clock::time_point{}) stop_playing_at_breakpoint(view);
+  if (!view.playing) return;
+  if (view.grain == trace::Grain::step) {
+    const bool more = selection_.step < last_index() || open_->status().has_work;
+    if (more) {
+      step_forward();
+    } else {
+      view.playing = false;
+    }
+  } else {
+    const trace::Cursor before = cursor();
+    move(view.grain, 1);
+    if (cursor() == before && !waiting_move_) view.playing = false;
+  }
+  next_play_ = now + std::chrono::duration_cast<Clock::duration>(kStepTime / std::max(0.1F, view.speed));
+}
+
+/// While playing, a step at which a break point holds stays on screen.
+void Session::stop_playing_at_breakpoint(viz::ViewState& view) {
+  if (!frame_.step || frame_.index != selection_.step) return;
+  for (const trace::Condition& condition : frame_.breakpoints) {
+    const auto hit =
+        trace::check_condition(condition, *frame_.step, frame_.previous.get(), frame_.attention.get());
+    if (!hit) continue;
     view.playing = false;
+    frame_.stopped_at = trace::condition_text(condition) + ": " + hit->text;
     return;
   }
-  step_forward();
-  next_play_ = now + kStepTime;
+}
+
+void Session::attach() {
+  attached_ = open_->store().get();
+  frame_.history = open_->history().summaries();
+  frame_.token_texts.clear();
+  frame_.manifest = &attached_->manifest();
+  frame_.device = frame_.manifest->device;
+  changes_at_ = costs_at_ = -1;
+  diff_at_ = {-1, -1};
+  frame_.changes = frame_.diff = nullptr;
+  frame_.run_costs = nullptr;
+  fill_switches();
 }
 
 void Session::refresh() {
-  if (live_) {
-    live_status_ = live_->status();
-    if (!store_ && live_status_.recording) return attach(live_status_.recording);
-  }
-  if (!store_) return;
-  frame_.num_steps = store_->num_steps();
+  finish_job();
+  take_next();
+  open_->refresh();
+  if (!open_->store()) return;
+  if (attached_ != open_->store().get()) attach();
+  frame_.num_steps = num_steps();
   if (follow_) selection_.step = std::max(0, last_index());
-  complete_ = history_->catch_up(kHistorySlice, frame_.token_texts);
-}
-
-const viz::Frame& Session::frame() {
-  refresh();
-  if (live_status_.startup_error) std::rethrow_exception(live_status_.startup_error);
-  frame_.live = live_ != nullptr;
-  frame_.engine_busy = live_status_.busy;
-  frame_.engine_has_work = live_status_.has_work;
-  frame_.status = status_text();
-  if (!store_) return frame_;
-  frame_.manifest = &store_->manifest();
-  frame_.index = selection_.step;
-  if (frame_.num_steps == 0) return frame_;
-  frame_.step = store_->step(frame_.index);
-  frame_.previous = frame_.index > 0 ? store_->step(frame_.index - 1) : nullptr;
-  InspectorThread::Answer answer = inspector_->get(frame_.index, selection_.layer);
-  frame_.attention = std::move(answer.view);
-  frame_.attention_note = std::move(answer.note);
-  return frame_;
-}
-
-std::string Session::status_text() const {
-  if (!live_status_.error.empty()) return live_status_.error;
-  if (!store_) return "loading the model";
-  return live_status_.note.empty() ? store_->note() : live_status_.note;
+  retry_move();
+  complete_ = open_->catch_up(frame_.token_texts);
+  watch_right_run();
 }
 
 void Session::wait_idle() {
-  if (live_) live_->wait_idle();
-  do {
+  for (;;) {
     refresh();
-  } while (!complete_);
-  if (store_ && frame_.num_steps > 0) inspector_->wait(selection_.step, selection_.layer);
+    if (job_) {
+      job_->wait();
+    } else if (next_) {
+      if (next_->run->engine()) next_->run->engine()->wait_idle();
+    } else if (open_->status().busy) {
+      open_->engine()->wait_idle();
+    } else if (open_->store() && num_steps() > 0) {
+      open_->inspector().wait(selection_.step, selection_.layer);
+      if (compare_) open_->inspector().wait_compare(selection_.step, selection_.layer, *compare_);
+      if (right_) right_->wait();
+      if (complete_ && !waiting_move_) return;
+    } else if (!live() || open_->status().startup_error || open_->store()) {
+      return;
+    }
+  }
 }
 
 }  // namespace attn::app

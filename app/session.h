@@ -1,5 +1,6 @@
-// What the window and the headless pictures share: a recording (live or from a file), the cursor in it, the
-// engine and the inspector behind it. Commands in, Frame out; never blocks.
+// What the window and the headless pictures share: what is open (a live run or a recording), the cursor in
+// it, and the work done beside it. Commands in, Frame out; never blocks, and nothing it is asked for can lose
+// what is open.
 #pragma once
 
 #include <chrono>
@@ -8,10 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "app/history.h"
-#include "app/inspector_thread.h"
-#include "app/live_engine.h"
+#include "app/job.h"
+#include "app/open_run.h"
+#include "app/right_run.h"
+#include "app/search.h"
 #include "viz/frame.h"
 #include "viz/screen.h"
 
@@ -22,56 +26,136 @@ class Session {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A live engine, which runs the first step at once: the first window is never empty. `changed` is called
-  /// from other threads when there is something new to draw. With a `trace` path the run is written there.
-  Session(Scenario scenario, DeviceChoice choice, std::function<void()> changed,
-          std::filesystem::path trace = {});
-  /// A trace or a tensor case: everything is there already.
-  Session(std::shared_ptr<const trace::Store> store, DeviceChoice choice, std::function<void()> changed);
+  /// A live engine runs the first step at once: the first window is never empty. Of a recording everything is
+  /// there already. `changed` is called from other threads when there is something new to draw. With a
+  /// `trace` path a live run is written there.
+  Session(Subject subject, DeviceChoice choice, std::function<void()> changed,
+          const std::filesystem::path& trace = {});
+  ~Session();
 
   /// Carries out what the panels asked for; returns false when that was to quit.
   bool apply(const viz::Commands& commands, viz::ViewState& view);
   /// Playing: moves on when it is time (see kStepTime). Call once per frame.
   void tick(viz::ViewState& view, Clock::time_point now);
-  /// The picture's data at the cursor, from whatever is ready now. Rethrows what kept a live run from
+  /// The picture's data at the cursor, from whatever is ready now. Rethrows what kept the first run from
   /// starting. Valid until the next call.
   const viz::Frame& frame();
   const viz::Selection& selection() const { return selection_; }
   /// PRECOND: wait_idle() came back and frame() has a step.
-  const trace::Store& store() const { return *store_; }
+  const trace::Store& store() const { return *open_->store(); }
   void select(const viz::Selection& selection);
+  /// A live run goes on until that many steps are recorded; a recording has what it has.
+  void run_to_step(int steps);
   /// False while a long trace is still being read into the timeline: draw again soon.
   bool complete() const { return complete_; }
+  /// One sentence for the status line, until the next command.
+  void say(std::string sentence) { message_ = std::move(sentence); }
+  void set_recent_files(std::vector<std::string> files) { frame_.recent_files = std::move(files); }
+  /// Puts what is open first among them.
+  void remember_open_file() { remember_file(open_->subject().link.path); }
+  const std::vector<std::string>& recent_files() const { return frame_.recent_files; }
+  /// Something goes on beside the window whose progress is shown.
+  bool working() const { return job_ != nullptr || next_.has_value(); }
 
-  /// For stills and tests: waits for the engine to finish what it was asked, and for the inspector; frame()
-  /// has everything then.
+  /// For stills and tests: waits for the engine to finish what it was asked, for long work and for the
+  /// inspector; frame() has everything then.
   void wait_idle();
 
-  static constexpr std::chrono::milliseconds kStepTime{800};  // one step while playing
+  static constexpr std::chrono::milliseconds kStepTime{800};  // one step while playing at speed 1
 
  private:
-  void attach(std::shared_ptr<const trace::Store> store);
+  /// What will take the place of what is open, once it has something to show.
+  struct Next {
+    std::unique_ptr<OpenRun> run;
+    int steps = 1;               // it is waited for that many
+    std::string text;            // for the screen
+    bool same_requests = false;  // a run repeated: cursor and bookmarks stay
+  };
+  /// A move that waits for the kernel's tiles or for the engine's next step.
+  struct WaitingMove {
+    trace::Grain grain;
+    int by;
+    int num_steps;  // when it was asked
+  };
+
+  // session.cpp: the cursor
   void apply(const viz::Command& command, viz::ViewState& view);
+  bool apply_run(const viz::Command& command);
+  bool apply_file(const viz::Command& command);
   void refresh();
+  void attach();
   void seek(int index);
   void step_forward();
-  int last_index() const { return frame_.num_steps - 1; }
+  void move(trace::Grain grain, int by);
+  void retry_move();
+  trace::Cursor cursor() const;
+  void set_cursor(const trace::Cursor& cursor);
+  int num_steps() const { return open_->num_steps(); }
+  int last_index() const { return num_steps() - 1; }
+  bool live() const { return open_->engine() != nullptr; }
+  void stop_playing_at_breakpoint(viz::ViewState& view);
+
+  // session_frame.cpp: what the panels see
+  void fill_attention();
+  void fill_compare();
+  void fill_changes();
+  void fill_switches();
+  void fill_work();
+  bool is_saved() const;
   std::string status_text() const;
+
+  // session_runs.cpp: searches, runs repeated with other switches
+  void start_job(std::string text, Job::Work work);
+  void finish_job();
+  void cancel();
+  void find(std::vector<trace::Condition> conditions, int by, std::string text, bool to_the_end);
+  void found(const SearchResult& result, const std::string& text, int by, bool to_the_end);
+  void set_switch(const std::string& name, const std::string& value);
+  void run_again(const Recipe& recipe, const std::string& text);
+  void begin(Next next);
+  void take_next();
+  void watch_right_run();
+  std::optional<Recipe> recipe();
+
+  // session_files.cpp
+  void open_file(const std::string& link);
+  void opened(const Subject& subject);
+  void remember_file(const std::filesystem::path& path);
+  void list_folder(const std::string& path);
+  void save_trace(const std::string& path);
+  void change_bookmarks(const viz::Command& command);
+  void store_bookmarks();
 
   const std::function<void()> changed_;
   const DeviceChoice choice_;
-  std::unique_ptr<LiveEngine> live_;  // null for a trace
-  LiveEngine::Status live_status_;
-  std::shared_ptr<const trace::Store> store_;
-  std::optional<History> history_;
-  std::unique_ptr<InspectorThread> inspector_;
+  std::unique_ptr<OpenRun> open_;  // never null
+  std::optional<Next> next_;
+  std::unique_ptr<Job> job_;
+  std::unique_ptr<RightRun> right_;  // while something is broken and can be run again
+  std::optional<Recipe> recipe_;     // of a recording; of a live run see recipe()
 
   viz::Frame frame_;
   viz::Selection selection_;
+  const trace::Store* attached_ = nullptr;  // the store that frame_ belongs to
   bool follow_ = false;  // the cursor is at the end of a live recording and moves on with it
   bool complete_ = true;
   bool quit_ = false;
+  std::string message_;
+  std::optional<WaitingMove> waiting_move_;
+  std::optional<InspectorThread::Variants> compare_;
+  std::optional<int> diff_with_;
+  std::pair<int, int> diff_at_{-1, -1};  // that frame_.diff belongs to
+  int changes_at_ = -1;                  // index that frame_.changes belongs to
+  int costs_at_ = -1;
+  int saved_steps_ = 0;  // of a live run, in a file
+  bool bookmarks_saved_ = true;
+  bool recorded_ = false;  // a live run is written to a file as it goes
   Clock::time_point next_play_{};
+  Bin bin_;  // last: what lies in it may use what stands above
 };
+
+/// Waits until the session stands where the link points; a live run is run up to there. Throws InputError
+/// when there is no such place.
+void go_to_link(Session& session, const Link& link);
 
 }  // namespace attn::app

@@ -6,16 +6,23 @@
 #include <glad/gl.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "app/files.h"
 #include "app/gl_painter.h"
+#include "app/image_write.h"
+#include "app/settings.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
+namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -42,12 +49,12 @@ struct WindowDeleter {
 };
 using WindowPointer = std::unique_ptr<GLFWwindow, WindowDeleter>;
 
-WindowPointer open_window(const std::string& title, const WindowOptions& options) {
+WindowPointer open_window(int width, int height) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-  WindowPointer window(glfwCreateWindow(options.width, options.height, title.c_str(), nullptr, nullptr));
+  WindowPointer window(glfwCreateWindow(width, height, "attnscope", nullptr, nullptr));
   if (!window) {
     throw DeviceError(fmt::format(
         "no OpenGL 3.3 window can be opened: {}; `attnscope still` draws without one", glfw_reason()));
@@ -67,14 +74,6 @@ struct GlfwBackend {
   GlfwBackend& operator=(const GlfwBackend&) = delete;
 };
 
-/// Longest sleep without an event, in seconds; 0 = until there is one.
-double longest_sleep(const viz::ViewState& view, const WindowOptions& options) {
-  constexpr double kPlaying = 0.05, kBlinkingCursor = 0.2;
-  if (view.playing) return kPlaying;
-  if (ImGui::GetIO().WantTextInput) return kBlinkingCursor;
-  return options.seconds > 0.0 ? kPlaying : 0.0;
-}
-
 /// Handles events, and sleeps until there is one when nothing moves by itself. True when something happened.
 bool handle_events(bool settled, double sleep) {
   if (!settled) {
@@ -90,26 +89,219 @@ bool handle_events(bool settled, double sleep) {
   return Clock::now() - before < std::chrono::duration<double>(sleep * 0.98);
 }
 
-/// The monitor's scale, kept in the view when the window moves to another monitor.
-void follow_monitor(GLFWwindow* window, float& monitor_scale, viz::ViewState& view) {
-  float now = 1.0F;
-  glfwGetWindowContentScale(window, &now, nullptr);
-  if (now <= 0.0F || now == monitor_scale) return;
-  view.scale *= now / monitor_scale;
-  monitor_scale = now;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-viz::Commands draw(GLFWwindow* window, GlPainter& painter, Session& session, viz::ViewState& view) {
+/// The monitor that most of the window is on.
+GLFWmonitor* monitor_of(GLFWwindow* window) {
+  int x = 0, y = 0, w = 0, h = 0, count = 0;
+  glfwGetWindowPos(window, &x, &y);
+  glfwGetWindowSize(window, &w, &h);
+  GLFWmonitor** monitors = glfwGetMonitors(&count);
+  GLFWmonitor* best = glfwGetPrimaryMonitor();
+  int best_area = 0;
+  for (int i = 0; i < count; ++i) {
+    int mx = 0, my = 0;
+    glfwGetMonitorPos(monitors[i], &mx, &my);
+    const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
+    if (mode == nullptr) continue;
+    const int area = std::max(0, std::min(x + w, mx + mode->width) - std::max(x, mx)) *
+                     std::max(0, std::min(y + h, my + mode->height) - std::max(y, my));
+    if (area > best_area) {
+      best = monitors[i];
+      best_area = area;
+    }
+  }
+  return best;
+}
+
+class Window {
+ public:
+  Window(const WindowOptions& options,
+         const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make);
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  void run();
+
+ private:
+  viz::Commands draw();
+  bool carry_out(const viz::Commands& commands);
+  void write_still();
+  void toggle_full_screen();
+  void follow_monitor();
+  void show_title();
+  void keep_settings(bool at_once);
+  double longest_sleep() const;
+  static Window& of(GLFWwindow* window) { return *static_cast<Window*>(glfwGetWindowUserPointer(window)); }
+
+  const WindowOptions options_;
+  LoadedSettings loaded_;
+  Settings settings_;  // as they are in the file
+  const Glfw glfw_;
+  const WindowPointer window_;
+  GlPainter painter_;
+  const GlfwBackend backend_;
+  std::unique_ptr<Session> session_;
+  viz::ViewState view_;
+  float monitor_scale_ = 1.0F;
+  std::vector<std::string> dropped_;
+  std::optional<std::string> still_;  // wanted of the next picture: its path, "" = a name of its own
+  std::string title_;
+  std::array<int, 4> windowed_{};  // place and size before full screen
+  Clock::time_point settings_kept_ = Clock::now();
+};
+
+Window::Window(const WindowOptions& options,
+               const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make)
+    : options_(options),
+      loaded_(load_settings(options.settings)),
+      settings_(loaded_.settings),
+      window_(open_window(settings_.width, settings_.height)),
+      backend_(window_.get()) {
+  glfwSetWindowUserPointer(window_.get(), this);
+  glfwSetWindowRefreshCallback(window_.get(), [](GLFWwindow* w) { of(w).painter_.forget(); });
+  glfwSetDropCallback(window_.get(), [](GLFWwindow* w, int count, const char** paths) {
+    of(w).dropped_.assign(paths, paths + count);
+  });
+  session_ = make([] { glfwPostEmptyEvent(); });
+  session_->set_recent_files(settings_.recent_files);
+  session_->remember_open_file();
+  if (!loaded_.note.empty()) session_->say(loaded_.note);
+  apply_settings(settings_, view_);
+  if (options_.theme) view_.theme = *options_.theme;
+}
+
+Window::~Window() { keep_settings(true); }
+
+/// Longest sleep without an event, in seconds; 0 = until there is one.
+double Window::longest_sleep() const {
+  constexpr double kMoving = 0.05, kBlinkingCursor = 0.2;
+  if (view_.playing || session_->working()) return kMoving;
+  if (ImGui::GetIO().WantTextInput) return kBlinkingCursor;
+  return options_.seconds > 0.0 ? kMoving : 0.0;
+}
+
+/// The monitor's scale, kept in the view when the window moves to another monitor.
+void Window::follow_monitor() {
+  float now = 1.0F;
+  glfwGetWindowContentScale(window_.get(), &now, nullptr);
+  if (now <= 0.0F || now == monitor_scale_) return;
+  view_.scale *= now / monitor_scale_;
+  monitor_scale_ = now;
+}
+
+viz::Commands Window::draw() {
   ImGui_ImplGlfw_NewFrame();
   int width = 0, height = 0;
-  glfwGetFramebufferSize(window, &width, &height);
-  GlPainter::Painted painted = painter.paint(session.frame(), session.selection(), view, width, height);
-  if (painted.drawn) glfwSwapBuffers(window);
+  glfwGetFramebufferSize(window_.get(), &width, &height);
+  if (still_) painter_.forget();
+  GlPainter::Painted painted = painter_.paint(session_->frame(), session_->selection(), view_, width, height);
+  if (still_) write_still();
+  if (painted.drawn) glfwSwapBuffers(window_.get());
   return std::move(painted.commands);
 }
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+/// PRECOND: the picture is drawn and not swapped yet.
+void Window::write_still() {
+  const std::string wanted = *std::exchange(still_, std::nullopt);
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_.get(), &width, &height);
+  try {
+    const fs::path path = output_path(wanted, still_stem(session_->frame()), ".png");
+    write_png(read_picture(width, height), path);
+    session_->say("picture: " + fs::absolute(path).string());
+  } catch (const InputError& error) {
+    session_->say(error.what());
+  }
+}
+
+void Window::toggle_full_screen() {
+  GLFWwindow* window = window_.get();
+  if (glfwGetWindowMonitor(window) != nullptr) {
+    glfwSetWindowMonitor(window, nullptr, windowed_[0], windowed_[1], windowed_[2], windowed_[3],
+                         GLFW_DONT_CARE);
+    return;
+  }
+  glfwGetWindowPos(window, &windowed_[0], &windowed_[1]);
+  glfwGetWindowSize(window, &windowed_[2], &windowed_[3]);
+  GLFWmonitor* monitor = monitor_of(window);
+  const GLFWvidmode* mode = monitor != nullptr ? glfwGetVideoMode(monitor) : nullptr;
+  if (mode == nullptr) return session_->say("this display has no full screen");
+  glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+
+bool Window::carry_out(const viz::Commands& commands) {
+  using Kind = viz::Command::Kind;
+  if (!session_->apply(commands, view_)) return false;
+  for (const viz::Command& command : commands) {
+    if (command.kind == Kind::copy_state) {
+      ImGui::SetClipboardText(viz::describe_screen(session_->frame(), session_->selection()).c_str());
+      session_->say("the state is in the clipboard as text");
+    } else if (command.kind == Kind::still) {
+      still_ = command.text;
+    } else if (command.kind == Kind::toggle_full_screen) {
+      toggle_full_screen();
+    }
+  }
+  return true;
+}
+
+void Window::show_title() {
+  const std::string title = window_title(session_->frame());
+  if (std::exchange(title_, title) != title) glfwSetWindowTitle(window_.get(), title.c_str());
+}
+
+/// Not at every change: a splitter that is being dragged changes them with every picture.
+void Window::keep_settings(bool at_once) {
+  constexpr std::chrono::seconds kPause{2};
+  if (options_.settings.empty() || (!at_once && Clock::now() - settings_kept_ < kPause)) return;
+  settings_kept_ = Clock::now();
+  Settings now = settings_;
+  take_settings(view_, monitor_scale_, now);
+  if (options_.theme && view_.theme == *options_.theme) now.theme = settings_.theme;
+  if (session_) now.recent_files = session_->recent_files();
+  if (glfwGetWindowMonitor(window_.get()) == nullptr)
+    glfwGetWindowSize(window_.get(), &now.width, &now.height);
+  if (now == settings_) return;
+  settings_ = now;
+  try {
+    save_settings(options_.settings, now);
+  } catch (const InputError& error) {
+    if (session_) session_->say(error.what());
+  }
+}
+
+void Window::run() {
+  const Clock::time_point opened = Clock::now();
+  constexpr int kSettleFrames = 3;  // ImGui needs a few after an event until hover and layout are right
+  int to_draw = kSettleFrames;
+  bool first = true;
+  while (!glfwWindowShouldClose(window_.get())) {
+    const bool settled = to_draw <= 0 && session_->complete();
+    if (handle_events(settled, longest_sleep())) to_draw = kSettleFrames;
+    follow_monitor();
+    session_->tick(view_, Clock::now());
+    viz::Commands commands = draw();
+    --to_draw;
+    if (!dropped_.empty()) {
+      viz::Command open;
+      open.kind = viz::Command::Kind::open_file;
+      open.text = std::exchange(dropped_, {}).front();
+      commands.push_back(std::move(open));
+    }
+    if (!commands.empty()) to_draw = kSettleFrames;
+    if (!carry_out(commands)) break;
+    show_title();
+    keep_settings(false);
+    if (std::exchange(first, false)) {
+      if (options_.print_start)
+        fmt::print(stderr, "first frame after {:.3f} s\n", seconds_since(kProgramStart));
+      if (!painter_.font_note().empty()) fmt::print(stderr, "attnscope: {}\n", painter_.font_note());
+    }
+    if (options_.seconds > 0.0 && seconds_since(opened) > options_.seconds) break;
+  }
 }
 
 }  // namespace
@@ -118,41 +310,9 @@ bool display_available() {
   return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
 }
 
-void show_window(const std::string& title, const WindowOptions& options,
+void show_window(const WindowOptions& options,
                  const std::function<std::unique_ptr<Session>(std::function<void()> changed)>& make) {
-  const Glfw glfw;
-  const WindowPointer window = open_window(title, options);
-  GlPainter painter;
-  const GlfwBackend backend(window.get());
-  glfwSetWindowUserPointer(window.get(), &painter);
-  glfwSetWindowRefreshCallback(window.get(), [](GLFWwindow* uncovered) {
-    static_cast<GlPainter*>(glfwGetWindowUserPointer(uncovered))->forget();
-  });
-  const std::unique_ptr<Session> session = make([] { glfwPostEmptyEvent(); });
-
-  viz::ViewState view;
-  view.theme = options.theme;
-  float monitor_scale = 1.0F;
-  const Clock::time_point opened = Clock::now();
-  constexpr int kSettleFrames = 3;  // ImGui needs a few after an event until hover and layout are right
-  int to_draw = kSettleFrames;
-  bool first = true;
-  while (!glfwWindowShouldClose(window.get())) {
-    const bool settled = to_draw <= 0 && session->complete();
-    if (handle_events(settled, longest_sleep(view, options))) to_draw = kSettleFrames;
-    follow_monitor(window.get(), monitor_scale, view);
-    session->tick(view, Clock::now());
-    const viz::Commands commands = draw(window.get(), painter, *session, view);
-    --to_draw;
-    if (!commands.empty()) to_draw = kSettleFrames;
-    if (!session->apply(commands, view)) break;
-    if (std::exchange(first, false)) {
-      if (options.print_start)
-        fmt::print(stderr, "first frame after {:.3f} s\n", seconds_since(kProgramStart));
-      if (!painter.font_note().empty()) fmt::print(stderr, "attnscope: {}\n", painter.font_note());
-    }
-    if (options.seconds > 0.0 && seconds_since(opened) > options.seconds) break;
-  }
+  Window(options, make).run();
 }
 
 }  // namespace attn::app

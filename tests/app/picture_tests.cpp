@@ -43,23 +43,23 @@ std::pair<std::uint32_t, std::uint32_t> png_size(const std::string& path) {
 
 TEST(Picture, ShowsTheScreenTheSameEveryTime) {
   const Subject subject = open_subject(testing::default_scenario().string() + "#step=3", DeviceChoice::simt);
-  const auto session = make_session(subject, DeviceChoice::simt, [] {});
-  go_to_link(*session, subject.link);
+  Session session(subject, DeviceChoice::simt, [] {});
+  go_to_link(session, subject.link);
   Headless headless(1280, 720);
   viz::ViewState view;
-  const Image dark = headless.picture(*session, view);
+  const Image dark = headless.picture(session, view);
   EXPECT_EQ(dark.width, 1280);
   EXPECT_EQ(dark.height, 720);
   EXPECT_EQ(dark.rgba.size(), 1280U * 720U * 4U);
   EXPECT_GT(count_colors(dark), 200U) << "text, panels and weights have many colours";
-  EXPECT_EQ(headless.picture(*session, view).rgba, dark.rgba);
+  EXPECT_EQ(headless.picture(session, view).rgba, dark.rgba);
 
   view.theme = viz::ThemeId::light;
-  const Image light = headless.picture(*session, view);
+  const Image light = headless.picture(session, view);
   EXPECT_NE(light.rgba, dark.rgba);
   EXPECT_GT(count_colors(light), 200U) << "text is there after the fonts were built anew";
   view.theme = viz::ThemeId::dark;
-  EXPECT_EQ(headless.picture(*session, view).rgba, dark.rgba) << "and back";
+  EXPECT_EQ(headless.picture(session, view).rgba, dark.rgba) << "and back";
 }
 
 TEST(Picture, RefusesSizesThatMakeNoSense) {

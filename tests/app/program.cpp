@@ -67,6 +67,9 @@ void write_file(const fs::path& path, const std::string& text) {
 fs::path source_dir() { return ATTN_SOURCE_DIR; }
 fs::path model_dir() { return source_dir() / "assets/models/shakespeare-1m"; }
 fs::path default_scenario() { return source_dir() / "assets/lessons/three-prompts.json"; }
+Subject scenario_subject(const std::vector<std::string>& sets) {
+  return open_subject(default_scenario().string(), DeviceChoice::simt, sets);
+}
 
 bool is_one_sentence(const std::string& text) {
   const std::size_t line = text.find('\n') + 1;  // 0 when there is none

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/opening.h"
+
 namespace attn::app::testing {
 
 struct ProgramResult {
@@ -39,6 +41,8 @@ std::filesystem::path source_dir();
 /// The bundled model, the scenario shown by default.
 std::filesystem::path model_dir();
 std::filesystem::path default_scenario();
+/// The default scenario with settings such as "engine.num_blocks=8".
+Subject scenario_subject(const std::vector<std::string>& sets = {});
 
 /// One line of the form "attnscope: what is wrong (where); what to do"; the note that there is no GPU may
 /// stand before it.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/located_json.h"
-#include "core/engine/nearest.h"
 #include "app/scenario.h"
+#include "core/engine/nearest.h"
 #include "kernels/common/check.h"
 #include "tests/app/program.h"
 

@@ -26,8 +26,8 @@ viz::Command command(Kind kind, int a = 0) {
 class LiveSession : public ::testing::Test {
  protected:
   explicit LiveSession(const std::vector<std::string>& sets = {})
-      : session_(std::make_unique<Session>(load_scenario(testing::default_scenario(), sets),
-                                           DeviceChoice::simt, [this] { ++wakes_; })) {}
+      : session_(std::make_unique<Session>(testing::scenario_subject(sets), DeviceChoice::simt,
+                                           [this] { ++wakes_; })) {}
   void send(const viz::Command& one) {
     session_->apply(viz::Commands{one}, view_);
     session_->wait_idle();
@@ -171,14 +171,13 @@ TEST_F(BusySession, FramesComeWhileTheEngineComputes) {
 TEST(Session, AModelThatCannotBeLoadedIsAnError) {
   const testing::TemporaryFolder folder;
   testing::write_file(folder.file("s.json"), R"({"model": ".", "requests": [{"prompt": "O"}]})");
-  Session session(load_scenario(folder.file("s.json")), DeviceChoice::simt, [] {});
+  Session session(open_subject(folder.file("s.json"), DeviceChoice::simt), DeviceChoice::simt, [] {});
   session.wait_idle();
   EXPECT_THROW(session.frame(), InputError);
 }
 
 TEST(Session, ARequestThatIsRejectedIsSaidAndTheSessionLives) {
-  Session session(load_scenario(testing::default_scenario(), {"engine.num_blocks=1"}), DeviceChoice::simt,
-                  [] {});
+  Session session(testing::scenario_subject({"engine.num_blocks=1"}), DeviceChoice::simt, [] {});
   session.wait_idle();
   EXPECT_EQ(session.frame().step->rejected.size(), 3U);
   EXPECT_FALSE(session.frame().engine_has_work);
@@ -190,7 +189,7 @@ TEST(Session, AWindowsRunCanBeRecordedWithItsTypedPrompts) {
   int steps = 0;
   {
     Session session(
-        load_scenario(testing::default_scenario()), DeviceChoice::simt, [] {}, path);
+        testing::scenario_subject(), DeviceChoice::simt, [] {}, path);
     viz::ViewState view;
     viz::Command add = command(Kind::add_prompt, 2);
     add.text = "mine";
@@ -198,10 +197,10 @@ TEST(Session, AWindowsRunCanBeRecordedWithItsTypedPrompts) {
     session.wait_idle();
     steps = session.frame().num_steps;
   }
-  const std::shared_ptr<const trace::Store> store = trace::open_trace(path);
-  EXPECT_EQ(store->num_steps(), steps);
-  EXPECT_EQ(store->manifest().request_labels.back(), "mine");
-  Session replay(store, DeviceChoice::simt, [] {});
+  const Subject recorded = open_subject(path, DeviceChoice::simt);
+  EXPECT_EQ(recorded.store->num_steps(), steps);
+  EXPECT_EQ(recorded.store->manifest().request_labels.back(), "mine");
+  Session replay(recorded, DeviceChoice::simt, [] {});
   replay.wait_idle();
   EXPECT_FALSE(replay.frame().live);
   EXPECT_EQ(replay.frame().index, 0);
@@ -211,12 +210,12 @@ TEST(Session, AWindowsRunCanBeRecordedWithItsTypedPrompts) {
 TEST(Session, ALinkRunsALiveScenarioUpToItsStep) {
   const Subject subject =
       open_subject(testing::default_scenario().string() + "#step=4&layer=2&head=5", DeviceChoice::simt);
-  const auto session = make_session(subject, DeviceChoice::simt, [] {});
-  go_to_link(*session, subject.link);
-  EXPECT_EQ(session->frame().step->step, 4);
-  EXPECT_EQ(session->selection().layer, 2);
-  EXPECT_EQ(session->selection().head, 5);
-  EXPECT_EQ(session->frame().attention->layer, 2);
+  Session session(subject, DeviceChoice::simt, [] {});
+  go_to_link(session, subject.link);
+  EXPECT_EQ(session.frame().step->step, 4);
+  EXPECT_EQ(session.selection().layer, 2);
+  EXPECT_EQ(session.selection().head, 5);
+  EXPECT_EQ(session.frame().attention->layer, 2);
 }
 
 }  // namespace

@@ -102,12 +102,12 @@ int main() {
   {
     const std::string end = (assets_dir() / "lessons" / "three-prompts.json").string() + "#step=20";
     const Subject subject = open_subject(end, DeviceChoice::simt);
-    const auto session = make_session(subject, DeviceChoice::simt, [] {});
-    go_to_link(*session, subject.link);
+    Session session(subject, DeviceChoice::simt, [] {});
+    go_to_link(session, subject.link);
     GlPainter painter;
     ImGui_ImplGlfw_InitForOpenGL(window, true);
-    frames(window, painter, *session);
-    seeks(*session);
+    frames(window, painter, session);
+    seeks(session);
     ImGui_ImplGlfw_Shutdown();
   }
   glfwTerminate();

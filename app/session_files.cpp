@@ -1,0 +1,155 @@
+// Files of a session: opening, saving, exporting, bookmarks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/files.h"
+#include "app/output_file.h"
+#include "app/session.h"
+#include "core/trace/names.h"
+#include "core/trace/trace_file.h"
+#include "kernels/common/check.h"
+
+namespace attn::app {
+namespace fs = std::filesystem;
+
+bool Session::apply_file(const viz::Command& command) {
+  using Kind = viz::Command::Kind;
+  switch (command.kind) {
+    case Kind::open_file:
+      open_file(command.text);
+      return true;
+    case Kind::list_folder:
+      list_folder(command.text);
+      return true;
+    case Kind::save_trace:
+      save_trace(command.text);
+      return true;
+    case Kind::add_bookmark:
+    case Kind::edit_bookmark:
+    case Kind::remove_bookmark:
+    case Kind::go_to_bookmark:
+      change_bookmarks(command);
+      return true;
+    default:  // for the window around the session
+      return false;
+  }
+}
+
+void Session::open_file(const std::string& link) {
+  start_job("opening " + fs::path(link).filename().string(),
+            [this, link, choice = choice_](Job::Control&) -> Job::Finish {
+              Subject subject = open_subject(link, choice);
+              return [this, subject = std::move(subject)] {
+                const int steps = subject.store ? 1 : steps_to(subject.link, subject.scenario.engine);
+                begin({.run = std::make_unique<OpenRun>(subject, choice_, changed_, fs::path{}, steps),
+                       .steps = steps,
+                       .text = "opening " + subject.title});
+              };
+            });
+}
+
+void Session::opened(const Subject& subject) {
+  selection_ = {};
+  compare_.reset();
+  diff_with_.reset();
+  frame_.bookmarks.clear();
+  frame_.stopped_at.clear();
+  bookmarks_saved_ = true;
+  remember_file(subject.link.path);
+  try {
+    if (subject.kind == FileKind::trace) frame_.bookmarks = trace::read_bookmarks(subject.link.path);
+    select(selection_of(subject.link, *open_->store()));
+  } catch (const InputError& error) {
+    say(error.what());
+  }
+  if (!subject.link.step) follow_ = live();
+}
+
+void Session::remember_file(const fs::path& path) {
+  constexpr std::size_t kRecent = 12;
+  std::error_code error;
+  const std::string name = fs::absolute(path, error).lexically_normal().string();
+  std::erase(frame_.recent_files, name);
+  frame_.recent_files.insert(frame_.recent_files.begin(), name);
+  if (frame_.recent_files.size() > kRecent) frame_.recent_files.resize(kRecent);
+}
+
+void Session::list_folder(const std::string& path) {
+  const fs::path open = open_->subject().link.path;
+  frame_.folder = attn::app::list_folder(path.empty() ? open.parent_path() : fs::path(path));
+}
+
+void Session::save_trace(const std::string& wanted) {
+  if (num_steps() == 0) return say("there is no step to save yet");
+  try {
+    const fs::path path = output_path(wanted, open_->subject().link.path.stem().string(), ".attn");
+    require_writable(path);
+    trace::Manifest manifest = open_->store()->manifest();
+    if (const auto from = recipe(); from && live()) manifest.scenario_json = text_with_added(*from);
+    start_job("saving " + path.filename().string(),
+              [this, path, manifest = std::move(manifest), store = open_->store(), steps = num_steps(),
+               bookmarks = frame_.bookmarks](Job::Control& control) -> Job::Finish {
+                write_trace(path, manifest, *store, steps, bookmarks, control);
+                if (control.stopped()) return [this] { say("nothing was saved"); };
+                return [this, path, steps, store, marks = bookmarks.size()] {
+                  say("saved: " + path.string());
+                  if (store != open_->store()) return;
+                  saved_steps_ = steps;
+                  bookmarks_saved_ = marks == frame_.bookmarks.size();
+                  remember_file(path);
+                };
+              });
+  } catch (const InputError& error) {
+    say(error.what());
+  }
+}
+
+void Session::change_bookmarks(const viz::Command& command) {
+  using Kind = viz::Command::Kind;
+  std::vector<trace::Bookmark>& marks = frame_.bookmarks;
+  if (command.kind == Kind::add_bookmark) {
+    if (num_steps() == 0) return;
+    marks.push_back({.cursor = cursor(), .seq = selection_.seq, .note = command.text});
+    return store_bookmarks();
+  }
+  if (command.a < 0 || command.a >= std::ssize(marks)) return;
+  const auto mark = marks.begin() + command.a;
+  if (command.kind == Kind::go_to_bookmark) {
+    set_cursor(mark->cursor);
+    selection_.seq = mark->seq;
+    return;
+  }
+  if (command.kind == Kind::edit_bookmark) mark->note = command.text;
+  if (command.kind == Kind::remove_bookmark) marks.erase(mark);
+  store_bookmarks();
+}
+
+/// At once into the trace that is open; those of a live run are kept until it is saved.
+void Session::store_bookmarks() {
+  bookmarks_saved_ = false;
+  const Subject& subject = open_->subject();
+  if (live() || subject.kind != FileKind::trace) return;
+  try {
+    trace::save_bookmarks(subject.link.path, frame_.bookmarks);
+    bookmarks_saved_ = true;
+  } catch (const InputError& error) {
+    say(error.what());
+  }
+}
+
+void go_to_link(Session& session, const Link& link) {
+  session.wait_idle();
+  const viz::Frame& frame = session.frame();
+  if (!frame.step) {
+    throw InputError(fmt::format("there is no step to show ({}){}", link.path.string(),
+                                 frame.status.empty() ? "; run the scenario again" : ": " + frame.status));
+  }
+  session.run_to_step(steps_to(link, frame.manifest->config));
+  session.wait_idle();
+  session.select(selection_of(link, session.store()));
+  session.wait_idle();
+}
+
+}  // namespace attn::app

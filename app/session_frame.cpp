@@ -1,0 +1,130 @@
+// What the panels see of a session at its cursor.
+#include <fmt/format.h>
+
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "app/session.h"
+#include "core/engine/switches.h"
+#include "kernels/common/check.h"
+
+namespace attn::app {
+
+const viz::Frame& Session::frame() {
+  refresh();
+  const LiveEngine::Status& status = open_->status();
+  if (status.startup_error) std::rethrow_exception(status.startup_error);
+  frame_.live = live();
+  frame_.engine_busy = status.busy;
+  frame_.engine_has_work = status.has_work;
+  frame_.status = status_text();
+  frame_.file = open_->subject().link.path.string();
+  frame_.saved = is_saved();
+  fill_work();
+  if (!open_->store()) return frame_;
+  frame_.manifest = &open_->store()->manifest();  // grows with the prompts that are typed
+  frame_.index = selection_.step;
+  if (frame_.num_steps == 0) return frame_;
+  frame_.step = open_->store()->step(frame_.index);
+  frame_.previous = frame_.index > 0 ? open_->store()->step(frame_.index - 1) : nullptr;
+  fill_attention();
+  fill_compare();
+  fill_changes();
+  frame_.broken.reset();
+  const std::vector<std::string> titles = broken(frame_.step->config);
+  if (right_) {
+    frame_.broken = right_->measure(*open_->store(), frame_.index, selection_.layer);
+  } else if (!titles.empty()) {
+    frame_.broken = viz::Broken{.titles = titles,
+                                .max_abs_diff_o = std::numeric_limits<double>::quiet_NaN(),
+                                .first_wrong_step = -1,
+                                .note = "it cannot be run again with nothing broken"};
+  }
+  return frame_;
+}
+
+void Session::fill_attention() {
+  InspectorThread::Answer answer = open_->inspector().get(frame_.index, selection_.layer);
+  frame_.attention = std::move(answer.view);
+  frame_.attention_note = std::move(answer.note);
+}
+
+void Session::fill_compare() {
+  frame_.compare = nullptr;
+  frame_.compare_note.clear();
+  if (!compare_) return;
+  InspectorThread::Answer answer = open_->inspector().compare(frame_.index, selection_.layer, *compare_);
+  frame_.compare = std::move(answer.compared);
+  frame_.compare_note = std::move(answer.note);
+}
+
+void Session::fill_changes() {
+  if (std::exchange(changes_at_, frame_.index) != frame_.index) {
+    frame_.changes =
+        frame_.previous
+            ? std::make_shared<const trace::StepDiff>(trace::diff_steps(*frame_.previous, *frame_.step))
+            : nullptr;
+  }
+  if (costs_at_ != frame_.index) {
+    frame_.run_costs = open_->history().costs(frame_.index);
+    if (frame_.run_costs) costs_at_ = frame_.index;
+  }
+  if (!diff_with_ || *diff_with_ < 0 || *diff_with_ >= frame_.num_steps) {
+    frame_.diff = nullptr;
+    diff_at_ = {-1, -1};
+  } else if (const std::pair at{*diff_with_, frame_.index}; std::exchange(diff_at_, at) != at) {
+    frame_.diff = std::make_shared<const trace::StepDiff>(
+        trace::diff_steps(*open_->store()->step(*diff_with_), *frame_.step));
+  }
+}
+
+/// Once per run: the configuration does not change within it.
+void Session::fill_switches() {
+  frame_.switches.clear();
+  frame_.switches_note.clear();
+  recipe_.reset();
+  try {
+    if (!live()) recipe_ = recipe_of(*open_->store(), open_->subject().link.path);
+    frame_.switches = switch_menu(frame_.manifest->config);
+  } catch (const InputError& error) {
+    frame_.switches_note = error.what();
+  }
+  bin_.put(std::move(right_));
+  const std::vector<std::string> titles = broken(frame_.manifest->config);
+  if (const auto again = recipe(); again && !titles.empty()) {
+    right_ = std::make_unique<RightRun>(*again, titles, choice_, changed_);
+  }
+}
+
+void Session::watch_right_run() {
+  if (right_) right_->follow(open_->engine().get(), selection_.step + 1);
+}
+
+void Session::fill_work() {
+  frame_.work = {};
+  if (job_) {
+    frame_.work = job_->state();
+  } else if (next_) {
+    const int done = next_->run->num_steps();
+    frame_.work = {
+        .text = next_->text,
+        .fraction = next_->steps > 1 ? static_cast<float>(done) / static_cast<float>(next_->steps) : -1.0F,
+        .can_cancel = true};
+  }
+}
+
+bool Session::is_saved() const {
+  if (!bookmarks_saved_) return false;
+  return !live() || recorded_ || saved_steps_ >= frame_.num_steps;
+}
+
+std::string Session::status_text() const {
+  const LiveEngine::Status& status = open_->status();
+  if (!status.error.empty()) return status.error;
+  if (!message_.empty()) return message_;
+  if (!open_->store()) return "loading the model";
+  return status.note.empty() ? open_->store()->note() : status.note;
+}
+
+}  // namespace attn::app

@@ -1,0 +1,156 @@
+// Long work of a session: searches, and runs repeated with other switches.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/session.h"
+#include "kernels/common/check.h"
+
+namespace attn::app {
+
+void Session::start_job(std::string text, Job::Work work) {
+  cancel();
+  job_ = std::make_unique<Job>(std::move(text), std::move(work), changed_);
+}
+
+void Session::finish_job() {
+  if (!job_ || !job_->done()) return;
+  const std::unique_ptr<Job> done = std::move(job_);
+  try {
+    done->finish();
+  } catch (const std::exception& error) {
+    say(error.what());
+  }
+}
+
+void Session::cancel() {
+  if (job_) job_->cancel();
+  bin_.put(std::move(job_));
+  if (next_) bin_.put(std::move(next_->run));
+  next_.reset();
+  waiting_move_.reset();
+  if (live()) open_->engine()->halt();
+}
+
+void Session::find(std::vector<trace::Condition> conditions, int by, std::string text, bool to_the_end) {
+  if (num_steps() == 0) return;
+  SearchRequest request{.store = open_->store(),
+                        .conditions = std::move(conditions),
+                        .from = selection_.step,
+                        .by = by,
+                        .layer = selection_.layer,
+                        .device = choice_};
+  if (live() && by > 0) {
+    request.make_step = [engine = open_->engine()](int index, const Job::Control& control) {
+      engine->run_to(index + 1);
+      return engine->wait_steps(index + 1, [&] { return control.stopped(); });
+    };
+  }
+  follow_ = false;  // the picture stays until something is found
+  start_job("looking for: " + text,
+            [this, request = std::move(request), text, by, to_the_end](Job::Control& control) -> Job::Finish {
+              return [this, result = search(request, control), text, by, to_the_end] {
+                found(result, text, by, to_the_end);
+              };
+            });
+}
+
+void Session::found(const SearchResult& result, const std::string& text, int by, bool to_the_end) {
+  frame_.num_steps = num_steps();
+  if (result.index < 0) {
+    if (to_the_end && result.last >= 0) seek(result.last);
+    if (!to_the_end || !frame_.breakpoints.empty()) {
+      say(fmt::format("{} {}: not found", by > 0 ? "later" : "earlier", text));
+    }
+    return;
+  }
+  viz::Selection s = selection_;
+  s.step = result.index;
+  s.tile = result.hit.tile;
+  if (result.hit.head >= 0) s.head = result.hit.head;
+  if (result.hit.block >= 0) s.block = result.hit.block;
+  if (result.hit.q_row >= 0) {
+    const auto step = open_->store()->step(result.index);
+    const auto after = std::ranges::upper_bound(step->cu_seqlens_q, result.hit.q_row);
+    const auto b = static_cast<std::size_t>(after - step->cu_seqlens_q.begin()) - 1;
+    if (b < step->seqs.size()) {
+      s.seq = step->seqs[b].id;
+      s.q_row = result.hit.q_row - step->cu_seqlens_q[b];
+    }
+    s.stage = trace::Stage::attention;
+  }
+  select(s);
+  frame_.stopped_at = trace::condition_text(result.condition) + ": " + result.hit.text;
+}
+
+std::optional<Recipe> Session::recipe() {
+  // Of what is on its way rather than of what is open: two switches in a row both count.
+  const OpenRun& run = next_ && next_->same_requests ? *next_->run : *open_;
+  if (!run.engine()) return recipe_;
+  const bool started = run.num_steps() > 0;
+  return Recipe{run.subject().scenario, started ? run.engine()->added() : run.subject().added};
+}
+
+void Session::set_switch(const std::string& name, const std::string& value) {
+  const std::optional<Recipe> before = recipe();
+  if (!before) return say("the switches cannot be changed: " + frame_.switches_note);
+  try {
+    run_again({with_switch(before->scenario, name, value), before->added}, name + " = " + value);
+  } catch (const InputError& error) {
+    say(error.what());
+  }
+}
+
+void Session::run_again(const Recipe& recipe, const std::string& text) {
+  Subject subject = open_->subject();
+  subject.store = nullptr;
+  subject.scenario = recipe.scenario;
+  subject.added = recipe.added;
+  cancel();
+  const int steps = selection_.step + 1;
+  begin({.run =
+             std::make_unique<OpenRun>(std::move(subject), choice_, changed_, std::filesystem::path{}, steps),
+         .steps = steps,
+         .text = "running again with " + text,
+         .same_requests = true});
+}
+
+void Session::begin(Next next) {
+  next_ = std::move(next);
+  take_next();
+}
+
+void Session::take_next() {
+  if (!next_) return;
+  OpenRun& run = *next_->run;
+  run.refresh();
+  const LiveEngine::Status& status = run.status();
+  if (status.startup_error || (run.engine() && run.num_steps() == 0 && !status.busy)) {
+    try {
+      if (status.startup_error) std::rethrow_exception(status.startup_error);
+      say(status.error.empty() ? "the run has no steps" : status.error);
+    } catch (const std::exception& error) {
+      say(error.what());
+    }
+    bin_.put(std::move(next_->run));
+    return next_.reset();
+  }
+  if (run.num_steps() < next_->steps && status.busy) return;
+  Next next = std::move(*next_);
+  next_.reset();
+  bin_.put(std::exchange(open_, std::move(next.run)));
+  attached_ = nullptr;
+  recorded_ = false;
+  saved_steps_ = 0;
+  follow_ = false;
+  frame_.step = frame_.previous = nullptr;
+  frame_.num_steps = num_steps();
+  if (next.same_requests) {
+    seek(selection_.step);
+  } else {
+    opened(open_->subject());
+  }
+}
+
+}  // namespace attn::app

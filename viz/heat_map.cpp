@@ -19,24 +19,50 @@ std::size_t bin_of(float weight) {
   return std::min<std::size_t>(std::bit_cast<std::uint32_t>(weight) >> kRankShift, kRankBins - 1);
 }
 
+/// In four lanes: one would wait for the addition before it.
+double sum_of(const float* values, int count) {
+  double lanes[4] = {};
+  int i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int lane = 0; lane < 4; ++lane) lanes[lane] += static_cast<double>(values[i + lane]);
+  }
+  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]);
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+/// Largest weight of one cell's columns in one row; `suspect`: one of them may be NaN or infinite.
+float fold_cell(const float* weights, int count, bool suspect, int& bad) {
+  float most = weights[0];
+  if (!suspect) {
+    for (int i = 1; i < count; ++i) most = std::max(most, weights[i]);
+    return most;
+  }
+  most = 0.0F;
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    if (std::isfinite(weights[i]))
+      most = std::max(most, weights[i]);
+    else
+      ++found;
+  }
+  bad += found;
+  return found > 0 ? kBad : most;
+}
+
 /// Folds one row of weights into its cells; returns the sum of what the kernel looked at.
 float fold_row(HeatMap& map, int row, float* cells) {
   const trace::AttentionView& view = *map.view;
   const HeatPart& part = map.part;
   const int looked = std::min(part.looked(row), view.max_k);
   const float* weights = view.weights.data() + view.at(part.head, part.q0 + row, view.max_k, 0);
-  double sum = 0.0;
-  for (int col = 0; col < looked; ++col) sum += static_cast<double>(weights[col]);
-  for (int col = part.col0; col < std::min(looked, part.col0 + part.cols); ++col) {
-    const float weight = weights[col];
-    float& cell = cells[(col - part.col0) / map.col_step];
-    if (!std::isfinite(weight)) {
-      cell = kBad;
-      ++map.bad;
-    } else if (!(cell >= weight)) {
-      cell = weight;
-      map.max = std::max(map.max, weight);
-    }
+  const double sum = sum_of(weights, std::max(0, looked));
+  const bool suspect = !std::isfinite(sum);
+  const int end = std::min(looked, part.col0 + part.cols);
+  for (int cell = 0; part.col0 + cell * map.col_step < end; ++cell) {
+    const int from = part.col0 + cell * map.col_step;
+    const float most = fold_cell(weights + from, std::min(map.col_step, end - from), suspect, map.bad);
+    if (!(cells[cell] >= most)) cells[cell] = most;
+    if (std::isfinite(most)) map.max = std::max(map.max, most);
   }
   return static_cast<float>(sum);
 }

@@ -1,10 +1,7 @@
 // write_safetensors.
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/model/replace_file.h"
 #include "core/model/safetensors.h"
 #include "kernels/common/check.h"
 
@@ -39,25 +36,14 @@ void write_safetensors(const std::filesystem::path& path, const TensorMap& tenso
                        const MetadataMap& metadata) {
   const std::string header = make_header(tensors, metadata);
   const std::uint64_t length = header.size();
-  std::filesystem::path temporary = path;
-  temporary += fmt::format(".{}.tmp", ::getpid());
-
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(&length), sizeof length);
-  file.write(header.data(), static_cast<std::streamsize>(header.size()));
-  for (const auto& [name, view] : tensors) {
-    file.write(reinterpret_cast<const char*>(view.data.data()),
-               static_cast<std::streamsize>(view.data.size()));
-  }
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw InputError(fmt::format("cannot write {} ({}); check that the directory exists and has room",
-                                 path.string(), error ? error.message() : "write failed"));
-  }
+  replace_file(path, [&](std::ostream& file) {
+    file.write(reinterpret_cast<const char*>(&length), sizeof length);
+    file.write(header.data(), static_cast<std::streamsize>(header.size()));
+    for (const auto& [name, view] : tensors) {
+      file.write(reinterpret_cast<const char*>(view.data.data()),
+                 static_cast<std::streamsize>(view.data.size()));
+    }
+  });
 }
 
 }  // namespace attn

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "core/trace/launch_shape.h"
 #include "kernels/common/check.h"
 #include "kernels/common/plan.h"
 #include "kernels/common/tiles.h"
@@ -13,20 +12,18 @@ namespace attn {
 using trace::AttentionPath;
 using trace::Stage;
 
-namespace {
-
-/// Visible (query, key) pairs of one head: what the arithmetic of a prefill is counted by.
-std::int64_t visible_pairs(const trace::StepRecord& step) {
-  std::int64_t pairs = 0;
-  for (std::size_t b = 0; b + 1 < step.cu_seqlens_q.size(); ++b) {
-    const int q_len = step.cu_seqlens_q[b + 1] - step.cu_seqlens_q[b];
-    const int k_len = step.cu_seqlens_k[b + 1] - step.cu_seqlens_k[b];
-    for (int i = 0; i < q_len; ++i) pairs += visible_keys(step.config.mask_alignment, i, q_len, k_len);
-  }
-  return pairs;
+trace::ModelShape shape_of(const ModelConfig& model) {
+  return {.name = {},
+          .architecture = model.architecture,
+          .num_layers = model.num_hidden_layers,
+          .num_heads = model.num_attention_heads,
+          .num_kv_heads = model.num_key_value_heads,
+          .head_dim = model.head_dim,
+          .hidden_size = model.hidden_size,
+          .vocab_size = model.vocab_size,
+          .dtype = model.dtype,
+          .scale = {}};
 }
-
-}  // namespace
 
 AttentionPath select_path(const trace::StepRecord& record) {
   const EngineConfig& config = record.config;
@@ -52,12 +49,11 @@ AttentionPath select_path(const trace::StepRecord& record) {
 
 AttentionPaths::AttentionPaths(Device& device, const ModelConfig& model, const EngineConfig& config)
     : device_(device),
-      config_(config),
+      shape_(shape_of(model)),
       dtype_(model.dtype),
       num_heads_(model.num_attention_heads),
       num_kv_heads_(model.num_key_value_heads),
       head_dim_(model.head_dim),
-      scale_(1.0F / std::sqrt(static_cast<float>(model.head_dim))),
       kv_{config.num_blocks, config.block_size, model.num_key_value_heads, model.head_dim},
       slots_(device, "slot_mapping"),
       cu_q_(device, "cu_seqlens_q"),
@@ -116,8 +112,8 @@ AttentionOutput AttentionPaths::forward(int layer, const QkvView& qkv, const KvL
     log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_}, "no context: o is q");
     return {.o = qkv.q, .lse = nullptr};
   }
-  const Keys fresh{qkv.k, qkv.v, num_kv_heads_, false};
-  const Keys paged{cache.k_cache, cache.v_cache, num_kv_heads_, true};
+  const Keys fresh{qkv.k, qkv.v, false};
+  const Keys paged{cache.k_cache, cache.v_cache, true};
   switch (step_->path) {
     case AttentionPath::prefill_paged:
       prefill(qkv.q, paged, log);
@@ -126,13 +122,13 @@ AttentionOutput AttentionPaths::forward(int layer, const QkvView& qkv, const KvL
       prefill(qkv.q, flatten(gather(cache, log), log), log);
       break;
     case AttentionPath::decode_paged:
-      decode(qkv.q, paged, DecodeForm::paged, log);
+      decode(qkv.q, paged, log);
       break;
     case AttentionPath::decode_gather_masked:
-      decode(qkv.q, repeat(gather(cache, log), log), DecodeForm::dense_masked, log);
+      decode(qkv.q, repeat(gather(cache, log), log), log);
       break;
     case AttentionPath::decode_gather_padded:
-      decode(qkv.q, repeat(gather(cache, log), log), DecodeForm::dense_padded, log);
+      decode(qkv.q, repeat(gather(cache, log), log), log);
       break;
     default:
       prefill(qkv.q, fresh, log);
@@ -165,7 +161,7 @@ AttentionPaths::Keys AttentionPaths::gather(const KvLayer& cache, StageLog& log)
   log.enter(Stage::gather, layer_);
   const int max_len = step_->max_seqlen_k;
   const std::size_t bytes = kv_bytes(static_cast<std::int64_t>(batch_) * max_len, num_kv_heads_);
-  const Keys dense{k_dense_.get(bytes), v_dense_.get(bytes), num_kv_heads_, false};
+  const Keys dense{k_dense_.get(bytes), v_dense_.get(bytes), false};
   device_.kernels().gather_kv({.dtype = dtype_,
                                .batch = batch_,
                                .max_len = max_len,
@@ -190,7 +186,7 @@ AttentionPaths::Keys AttentionPaths::flatten(const Keys& dense, StageLog& log) {
   log.enter(Stage::flatten, layer_);
   const std::int32_t total_k = step_->cu_seqlens_k.back();
   const std::size_t bytes = kv_bytes(total_k, num_kv_heads_);
-  const Keys flat{k_flat_.get(bytes), v_flat_.get(bytes), num_kv_heads_, false};
+  const Keys flat{k_flat_.get(bytes), v_flat_.get(bytes), false};
   device_.kernels().flatten_kv({.dtype = dtype_,
                                 .batch = batch_,
                                 .max_len = step_->max_seqlen_k,
@@ -226,7 +222,7 @@ AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
                         .num_heads = num_heads_,
                         .num_kv_heads = num_kv_heads_,
                         .head_dim = head_dim_,
-                        .head_map = config_.head_map};
+                        .head_map = step_->config.head_map};
   const std::size_t bytes = kv_bytes(params.rows, num_heads_);
   params.in = dense.k;
   params.out = k_repeated_.get(bytes);
@@ -236,40 +232,23 @@ AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
   device_.kernels().repeat_kv(params, device_.context());
   for (const char* name : {"k_gathered", "v_gathered"}) {
     log.shape(name, dtype_name(dtype_), {batch_, max_len, num_heads_, head_dim_},
-              config_.head_map == HeadMap::grouped ? fmt::format("repeat_interleave({}, dim=2)", groups)
-                                                   : fmt::format("repeat(1, 1, {}, 1)", groups));
+              step_->config.head_map == HeadMap::grouped ? fmt::format("repeat_interleave({}, dim=2)", groups)
+                                                         : fmt::format("repeat(1, 1, {}, 1)", groups));
   }
-  return {k_repeated_.get(0), v_repeated_.get(0), num_heads_, false};
+  return {k_repeated_.get(0), v_repeated_.get(0), false};
 }
 
 void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
   log.enter(Stage::attention, layer_);
-  PrefillParams params{.dtype = dtype_,
-                       .level = config_.prefill_level,
-                       .batch = batch_,
-                       .num_heads = num_heads_,
-                       .num_kv_heads = keys.num_kv_heads,
-                       .head_dim = head_dim_,
-                       .total_q = num_tokens_,
-                       .max_seqlen_q = step_->max_seqlen_q,
-                       .max_seqlen_k = step_->max_seqlen_k,
-                       .scale = scale_,
-                       .mask = config_.mask_alignment,
-                       .head_map = config_.head_map,
-                       .q = q,
-                       .k = keys.k,
-                       .v = keys.v,
-                       .kv = keys.paged ? kv_ : PagedKv{},
-                       .block_tables = keys.paged ? block_tables_ : nullptr,
-                       .block_table_width = keys.paged ? table_width_ : 0,
-                       .cu_seqlens_q = cu_seqlens_q_,
-                       .cu_seqlens_k = cu_seqlens_k_,
-                       .o = o_.get(kv_bytes(num_tokens_, num_heads_)),
-                       .lse = lse_.get<float>(sizeof(float) * num_heads_ * num_tokens_),
-                       .probe = {},
-                       .k_tile = config_.k_tile,
-                       .total_k_hint = step_->cu_seqlens_k.back(),
-                       .pairs_hint = visible_pairs(*step_)};
+  PrefillParams params = trace::prefill_shape(*step_, shape_);
+  params.q = q;
+  params.k = keys.k;
+  params.v = keys.v;
+  params.block_tables = keys.paged ? block_tables_ : nullptr;
+  params.cu_seqlens_q = cu_seqlens_q_;
+  params.cu_seqlens_k = cu_seqlens_k_;
+  params.o = o_.get(kv_bytes(num_tokens_, num_heads_));
+  params.lse = lse_.get<float>(sizeof(float) * num_heads_ * num_tokens_);
   params.workspace_bytes = plan_prefill(params).workspace_bytes;
   params.workspace = workspace_.get(params.workspace_bytes);
   device_.kernels().prefill_attention(params, device_.context());
@@ -277,35 +256,18 @@ void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
   log.shape("lse", "F32", {num_heads_, num_tokens_});
 }
 
-void AttentionPaths::decode(const void* q, const Keys& keys, DecodeForm form, StageLog& log) {
+void AttentionPaths::decode(const void* q, const Keys& keys, StageLog& log) {
   log.enter(Stage::attention, layer_);
   log.shape("q", dtype_name(dtype_), {batch_, 1, num_heads_, head_dim_}, "unsqueeze(1)");
-  // One query sees its whole context under bottom_right and none alike; only top_left differs.
-  const bool top_left = config_.mask_alignment == MaskAlignment::top_left;
-  DecodeParams params{.dtype = dtype_,
-                      .level = config_.decode_level,
-                      .form = form,
-                      .batch = batch_,
-                      .num_heads = num_heads_,
-                      .num_kv_heads = keys.num_kv_heads,
-                      .head_dim = head_dim_,
-                      .max_len = step_->max_seqlen_k,
-                      .num_splits = config_.num_splits,
-                      .scale = scale_,
-                      .mask = top_left ? MaskAlignment::top_left : MaskAlignment::none,
-                      .head_map = config_.head_map,
-                      .q = q,
-                      .k = keys.k,
-                      .v = keys.v,
-                      .kv = keys.paged ? kv_ : PagedKv{},
-                      .block_tables = keys.paged ? block_tables_ : nullptr,
-                      .block_table_width = keys.paged ? table_width_ : 0,
-                      .context_lens = seqlens_k_,
-                      .o = o_.get(kv_bytes(batch_, num_heads_)),
-                      .lse = lse_.get<float>(sizeof(float) * num_heads_ * batch_),
-                      .probe = {},
-                      .k_tile = config_.k_tile,
-                      .total_k_hint = step_->cu_seqlens_k.back()};
+  DecodeParams params = trace::decode_shape(*step_, shape_);
+  params.q = q;
+  params.k = keys.k;
+  params.v = keys.v;
+  params.block_tables = keys.paged ? block_tables_ : nullptr;
+  params.block_table_width = keys.paged ? table_width_ : 0;  // a graph's tables are wider than the step's
+  params.context_lens = seqlens_k_;
+  params.o = o_.get(kv_bytes(batch_, num_heads_));
+  params.lse = lse_.get<float>(sizeof(float) * num_heads_ * batch_);
   const DecodePlan plan = plan_decode(params, device_.num_sms());
   params.num_splits = plan.num_splits;
   params.workspace_bytes = plan.workspace_bytes;

@@ -25,6 +25,9 @@
 
 namespace attn {
 
+/// The model as records and launches describe it; its name is left empty.
+trace::ModelShape shape_of(const ModelConfig& model);
+
 /// The path of a step: `record` has kind, config and block_tables set.
 trace::AttentionPath select_path(const trace::StepRecord& record);
 
@@ -64,7 +67,6 @@ class AttentionPaths {
   struct Keys {
     const void* k;
     const void* v;
-    int num_kv_heads;
     bool paged;
   };
   void store(const QkvView& qkv, const KvLayer& cache, StageLog& log);
@@ -72,16 +74,15 @@ class AttentionPaths {
   Keys flatten(const Keys& dense, StageLog& log);    // [cu_seqlens_k[B], Hkv, D]
   Keys repeat(const Keys& dense, StageLog& log);     // [B, max_len, H, D]
   void prefill(const void* q, const Keys& keys, StageLog& log);
-  void decode(const void* q, const Keys& keys, DecodeForm form, StageLog& log);
+  void decode(const void* q, const Keys& keys, StageLog& log);
   std::size_t kv_bytes(std::int64_t rows, int heads) const;
 
   Device& device_;
-  EngineConfig config_;
+  trace::ModelShape shape_;
   DType dtype_;
   int num_heads_;
   int num_kv_heads_;
   int head_dim_;
-  float scale_;
   PagedKv kv_;
 
   const trace::StepRecord* step_ = nullptr;

@@ -98,18 +98,7 @@ Engine::~Engine() = default;
 const EngineConfig& Engine::config() const { return state_->config; }
 
 trace::ModelShape Engine::model_shape() const {
-  if (!state_->transformer) return {};
-  const ModelConfig& model = state_->transformer->config();
-  return {.name = {},
-          .architecture = model.architecture,
-          .num_layers = model.num_hidden_layers,
-          .num_heads = model.num_attention_heads,
-          .num_kv_heads = model.num_key_value_heads,
-          .head_dim = model.head_dim,
-          .hidden_size = model.hidden_size,
-          .vocab_size = model.vocab_size,
-          .dtype = model.dtype,
-          .scale = {}};
+  return state_->transformer ? shape_of(state_->transformer->config()) : trace::ModelShape{};
 }
 
 int Engine::add_request(Request request) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/trace/jsonl.h"
 #include "core/trace/record_check.h"

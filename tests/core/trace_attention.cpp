@@ -54,7 +54,8 @@ Reference reference_attention(const std::vector<float>& q, const std::vector<Ref
       for (int head = 0; head < shape.num_heads; ++head) {
         const auto at_row = static_cast<std::size_t>(head) * num_q + row;
         const auto at_o = (static_cast<std::size_t>(row) * shape.num_heads + head) * shape.head_dim;
-        const int kv_head = head / (shape.num_heads / shape.num_kv_heads);
+        const int group = shape.num_heads / shape.num_kv_heads;
+        const int kv_head = shape.head_map == HeadMap::grouped ? head / group : head % shape.num_kv_heads;
         out.lse[at_row] = attend_row(q.data() + at_o, seq, shape, kv_head, visible,
                                      out.weights.data() + at_row * max_k, out.o.data() + at_o);
       }

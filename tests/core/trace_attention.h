@@ -23,6 +23,7 @@ struct ReferenceShape {
   int head_dim = 0;
   double scale = 0.0;
   MaskAlignment mask = MaskAlignment::bottom_right;
+  HeadMap head_map = HeadMap::grouped;
 };
 
 struct Reference {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "core/trace/chunk_file.h"
@@ -48,6 +49,31 @@ std::string error_of(const std::filesystem::path& path) {
 TEST(TraceRandom, RecordsPassTheCheck) {
   RandomSteps steps(1);
   for (int i = 0; i < 200; ++i) EXPECT_NO_THROW(check_record(steps.next(), small_manifest().model));
+}
+
+TEST(TraceRandom, AGraphThatDoesNotFitItsStepIsRefused) {
+  RandomSteps steps(3);
+  StepRecord step = steps.next();
+  while (!step.graph || step.graph->bucket <= step.num_scheduled) step = steps.next();
+  const auto refused = [&](const std::function<void(GraphRecord&)>& change) {
+    StepRecord changed = step;
+    change(*changed.graph);
+    try {
+      check_record(changed, small_manifest().model);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refused([](GraphRecord&) {}), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.bucket = -1; }), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.fresh_rows = g.bucket; }), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.slot_mapping.pop_back(); }), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.slot_mapping[0] = 9999; }), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.block_tables[0].pop_back(); }), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.block_tables.clear(); }), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.fresh_columns = 6; }), "accepted");
+  EXPECT_NE(refused([](GraphRecord& g) { g.block_tables[0][0] = 99; }), "accepted");
 }
 
 TEST(TraceFile, RoundTripKeepsEveryField) {

@@ -98,7 +98,12 @@ TEST(TraceInspector, RandomStepsOfEveryPathAreReproducedToTheBit) {
     if (decode && mask != MaskAlignment::top_left) mask = MaskAlignment::none;
     const Reference reference =
         reference_attention(to_floats(record.q), reference_seqs(*step, record, *pools.at(index, layer)),
-                            {.num_heads = 4, .num_kv_heads = 2, .head_dim = 8, .scale = 0.25, .mask = mask});
+                            {.num_heads = 4,
+                             .num_kv_heads = 2,
+                             .head_dim = 8,
+                             .scale = 0.25,
+                             .mask = mask,
+                             .head_map = step->config.head_map});
     expect_near(to_floats(record.o), reference.o, 2e-6);
     expect_near(view->lse, reference.lse, 2e-6);
     std::vector<float> weights = view->weights;  // NaN = not looked at = hidden

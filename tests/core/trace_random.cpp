@@ -9,6 +9,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "core/engine/config_fields.h"
+#include "core/engine/switches.h"
 #include "core/trace/state_hash.h"
 
 namespace attn::trace::test {
@@ -122,6 +124,27 @@ void RandomSteps::add_batch(StepRecord& record) {
   record.slot_mapping = std::move(slots);
   record.input_ids = ints(tokens, 0, 49);
   record.positions = ints(tokens, 0, 30);
+  if (decode) record.graph = graph(record.num_scheduled);
+}
+
+/// Replayed with up to two padding rows, or eager for some reason.
+GraphRecord RandomSteps::graph(int batch) {
+  GraphRecord graph;
+  graph.buckets = {1, 2, 4, 8};
+  if (chance(30)) {
+    graph.eager_reason = text();
+    return graph;
+  }
+  graph.bucket = batch + pick(0, 2);
+  graph.skips_cache_ops = chance(50);
+  graph.fresh_rows = batch;
+  graph.fresh_columns = pick(0, 3);
+  graph.input_ids = ints(graph.bucket, 0, 49);
+  graph.positions = ints(graph.bucket, 0, 30);
+  graph.slot_mapping = ints(graph.bucket, -1, kBlocks * kBlockSize - 1);
+  graph.context_lens = ints(graph.bucket, 0, 20);
+  for (int row = 0; row < graph.bucket; ++row) graph.block_tables.push_back(ints(5, -1, kBlocks - 1));
+  return graph;
 }
 
 void RandomSteps::add_bookkeeping(StepRecord& record) {
@@ -138,7 +161,7 @@ void RandomSteps::add_bookkeeping(StepRecord& record) {
     }
     record.blocks.push_back(block);
   }
-  record.events = {{static_cast<EventKind>(pick(0, 9)), pick(0, 3), pick(0, 5), text()}};
+  record.events = {{static_cast<EventKind>(pick(0, 10)), pick(0, 3), pick(0, 5), text()}};
   record.preempted = ints(pick(1, 2), 0, 9);
   record.rejected = {{pick(0, 9), text()}};
   record.sampled = {{0, pick(0, 49), text(), chance(50), {{3, 1.5F}, {4, -0.25F}}}};
@@ -190,7 +213,15 @@ StepRecord RandomSteps::next() {
                    .warmup = chance(50),
                    .warmup_identity = chance(50),
                    .seed = random_(),
-                   .record_layers = pick(-1, 2)};
+                   .record_layers = pick(-1, 2),
+                   .cuda_graphs = true,
+                   .head_map = static_cast<HeadMap>(pick(0, 1)),
+                   .forget_store = chance(50) ? pick(1, 9) : -1,
+                   .stale_hash = chance(50),
+                   .positions_restart = chance(50),
+                   .cu_seqlens_k_from_q = chance(50),
+                   .identity_decode = chance(50),
+                   .graph_skip_cache_ops = chance(50)};
   add_batch(record);
   add_bookkeeping(record);
   add_layers(record);
@@ -214,26 +245,9 @@ void expect_same_tensor(const TensorRecord& a, const TensorRecord& b) {
 }
 
 void expect_same_config(const EngineConfig& a, const EngineConfig& b) {
-  EXPECT_EQ(a.block_size, b.block_size);
-  EXPECT_EQ(a.num_blocks, b.num_blocks);
-  EXPECT_EQ(a.max_num_seqs, b.max_num_seqs);
-  EXPECT_EQ(a.max_num_batched_tokens, b.max_num_batched_tokens);
-  EXPECT_EQ(a.max_model_len, b.max_model_len);
-  EXPECT_EQ(a.prefix_caching, b.prefix_caching);
-  EXPECT_EQ(a.decode_path, b.decode_path);
-  EXPECT_EQ(a.prefill_path, b.prefill_path);
-  EXPECT_EQ(a.prefill_level, b.prefill_level);
-  EXPECT_EQ(a.decode_level, b.decode_level);
-  EXPECT_EQ(a.num_splits, b.num_splits);
-  EXPECT_EQ(a.k_tile, b.k_tile);
-  EXPECT_EQ(a.mask_alignment, b.mask_alignment);
-  EXPECT_EQ(a.free_list, b.free_list);
-  EXPECT_EQ(a.free_list_seed, b.free_list_seed);
-  EXPECT_EQ(a.policy, b.policy);
-  EXPECT_EQ(a.warmup, b.warmup);
-  EXPECT_EQ(a.warmup_identity, b.warmup_identity);
-  EXPECT_EQ(a.seed, b.seed);
-  EXPECT_EQ(a.record_layers, b.record_layers);
+  visit_fields(
+      [&](const char* name, const auto&) { EXPECT_EQ(switch_value(a, name), switch_value(b, name)) << name; },
+      a);
 }
 
 void expect_same_launch(const LaunchEntry& a, const LaunchEntry& b) {
@@ -312,6 +326,8 @@ void expect_same_record(const StepRecord& a, const StepRecord& b) {
   EXPECT_EQ(a.input_ids, b.input_ids);
   EXPECT_EQ(a.positions, b.positions);
   EXPECT_EQ(a.paged, b.paged);
+  EXPECT_EQ(a.stored, b.stored);
+  EXPECT_EQ(a.graph, b.graph);
   EXPECT_EQ(a.free_blocks, b.free_blocks);
   EXPECT_EQ(a.hash_to_block, b.hash_to_block);
   EXPECT_EQ(a.blocks, b.blocks);

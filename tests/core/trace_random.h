@@ -31,6 +31,7 @@ class RandomSteps {
   TensorRecord tensor(std::vector<std::int64_t> shape);
   SeqState seq(int id, int q_len, int k_len, const std::vector<std::int32_t>& table);
   void add_batch(StepRecord& record);
+  GraphRecord graph(int batch);
   void add_bookkeeping(StepRecord& record);
   void add_layers(StepRecord& record);
 

@@ -1,6 +1,9 @@
 // Head groups: who reads which K/V head, misplaced heads, bytes with and without repeat_interleave.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/layout/head_layout.h"
@@ -84,6 +87,44 @@ TEST(Heads, BytesSayWhereTheyComeFrom) {
   s.step->launches.push_back({trace::Stage::repeat, 0, launch});
   screen.draw(s.frame);
   EXPECT_NE(value_of(screen, "heads/bytes/launched").find("4321"), std::string::npos);
+}
+
+TEST(AttentionPanels, MarksStayInsideTheirPanelsInEveryState) {
+  const std::vector<sample::Sample> samples = {sample::prefill(), sample::padded_decode(),
+                                               sample::many(64, 20, 16, trace::StepKind::prefill)};
+  const std::vector<std::string> panels = {"strip", "mask", "weights", "heads", "numbers"};
+  int checked = 0;
+  for (const auto& [w, h, scale] : {std::tuple{1024.0F, 640.0F, 1.0F},
+                                    {1600.0F, 900.0F, 0.75F},
+                                    {1920.0F, 1080.0F, 1.35F},
+                                    {1280.0F, 720.0F, 2.5F}}) {
+    Headless screen(w, h, scale);
+    screen.view.attention.mask_preview = MaskAlignment::top_left;
+    screen.view.attention.true_memory = true;
+    screen.view.attention.strip = {0.3, 0.6};
+    screen.view.attention.matrix.cols = {0.2, 0.8};
+    screen.view.attention.decode.keys = {0.5, 1.0};
+    screen.view.weight_scale = WeightScale::rank;
+    for (const StageView stage : {StageView::weights, StageView::heads}) {
+      screen.view.stage = stage;
+      for (const sample::Sample& s : samples) {
+        for (screen.view.page = 0; screen.view.page < 5; ++screen.view.page) {
+          screen.draw(s.frame);
+          for (const Mark& mark : screen.marks.all()) {
+            const std::string panel = mark.name.substr(0, mark.name.find('/'));
+            if (std::find(panels.begin(), panels.end(), panel) == panels.end()) continue;
+            const Rect box = screen.marks.find(panel)->rect;
+            ASSERT_GE(mark.rect.x, box.x - 0.5F) << mark.name << " at " << w;
+            ASSERT_GE(mark.rect.y, box.y - 0.5F) << mark.name << " at " << w;
+            ASSERT_LE(mark.rect.right(), box.right() + 0.5F) << mark.name << " at " << w;
+            ASSERT_LE(mark.rect.bottom(), box.bottom() + 0.5F) << mark.name << " at " << w;
+            ++checked;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(checked, 2000);
 }
 
 }  // namespace

@@ -319,7 +319,10 @@ void draw_top(Ui& ui, const Strip& strip, const Rect& line_box) {
     if (strip.bars.keys_per_bar > 1)
       text += fmt::format("  \xC2\xB7  a bar is the largest of {} weights", strip.bars.keys_per_bar);
   }
-  text_in(ui, FontRole::small, {rest.x, rest.y, rest.w, ui.px(24)}, ui[Color::muted], text, Align::left);
+  const Rect box{rest.x, rest.y, rest.w, ui.px(24)};
+  text_in(ui, FontRole::small, box, ui[lit(ui, "context_lens") ? Color::accent : Color::muted], text,
+          Align::left);
+  if (touch(ui, box).hovered) ui.view.next_hover.name = "context_lens";
 }
 
 }  // namespace

@@ -207,10 +207,13 @@ void draw_dot_product(Ui& ui, const WeightsInput& in, const Rect& area) {
   const Rect bars{area.x + label_w, bars_y, bars_w, 3.0F * bar_h};
   const std::vector<float>* parts[] = {&rows.q, &rows.k, &products};
   static constexpr const char* kLabels[] = {"q", "K", "q\xC2\xB7K"};
+  static constexpr const char* kNames[] = {"q", "k_cache", "scores"};
   for (int i = 0; i < 3; ++i) {
     const float y = bars.y + bar_h * static_cast<float>(i);
-    text_in(ui, FontRole::mono, {area.x, y, label_w - ui.px(6), bar_h}, ui[Color::muted], kLabels[i],
+    const Rect label{area.x, y, label_w - ui.px(6), bar_h};
+    text_in(ui, FontRole::mono, label, ui[lit(ui, kNames[i]) ? Color::accent : Color::muted], kLabels[i],
             Align::left);
+    if (touch(ui, label).hovered) ui.view.next_hover.name = kNames[i];
     draw_bars(ui, *parts[i], {bars.x, y + 1.0F, bars.w, bar_h - 3.0F});
   }
   touch_dims(ui, in, rows, products, bars);

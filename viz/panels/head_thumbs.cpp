@@ -15,6 +15,26 @@ constexpr std::int64_t kMostWeights = 4'000'000;  // read once per step and laye
 
 float label_height(const Ui& ui) { return ui.px(15); }
 
+/// One query: bars say more than a row of colours.
+Rect draw_head_bars(const Ui& ui, const HeatMap& map, const WeightsInput& in, const Rect& box) {
+  const float step = std::max(1.0F, std::floor(box.w / static_cast<float>(map.cell_cols)));
+  const bool log = ui.view.weight_scale == WeightScale::log10;
+  const float most = log ? 1.0F : std::max(map.max, 1e-30F);
+  for (int c = 0; c < map.cell_cols; ++c) {
+    const float weight = map.cell(0, c);
+    const Rect column{box.x + step * static_cast<float>(c), box.y, std::max(1.0F, step - 1.0F), box.h};
+    if (std::isinf(weight)) fill(ui, column, ui[Color::error]);
+    if (!std::isfinite(weight)) continue;
+    const float t = std::clamp(log ? weight_position(weight, true) : weight / most, 0.0F, 1.0F);
+    const float h = std::max(1.0F, std::round(t * box.h));
+    const bool pad = c * map.col_step >= in.rows.k_len;
+    fill(ui, {column.x, column.bottom() - h, column.w, h}, pad ? ui[Color::pad] : hue_of(ui, in.rows.seq));
+  }
+  const Rect used{box.x, box.y, step * static_cast<float>(map.cell_cols), box.h};
+  line(ui, used.x, used.bottom(), used.right(), used.bottom(), ui[Color::stroke]);
+  return used;
+}
+
 }  // namespace
 
 const HeatMap* head_map(Ui& ui, const WeightsInput& in, int head) {
@@ -34,8 +54,9 @@ const HeatMap* head_map(Ui& ui, const WeightsInput& in, int head) {
   return &maps[static_cast<std::size_t>(head)];
 }
 
-Rect draw_head_map(const Ui& ui, const HeatMap& map, const Rect& box) {
+Rect draw_head_map(const Ui& ui, const HeatMap& map, const WeightsInput& in, const Rect& box) {
   if (map.cell_rows == 0) return {box.x, box.y, 0.0F, 0.0F};
+  if (map.part.q_len == 1 && map.cell_rows == 1) return draw_head_bars(ui, map, in, box);
   const float w = std::floor(box.w / static_cast<float>(map.cell_cols));
   const float h = std::floor(box.h / static_cast<float>(map.cell_rows));
   GridLayout grid;
@@ -44,8 +65,7 @@ Rect draw_head_map(const Ui& ui, const HeatMap& map, const Rect& box) {
   grid.cells_y = map.cell_rows;
   grid.cells_x = map.cell_cols;
   grid.cell_w = w >= 1.0F ? w : box.w / static_cast<float>(map.cell_cols);
-  grid.cell_h = std::min(h >= 1.0F ? h : box.h / static_cast<float>(map.cell_rows),
-                         (map.cell_rows == 1 ? 4.0F : 2.0F) * grid.cell_w);
+  grid.cell_h = std::min(h >= 1.0F ? h : box.h / static_cast<float>(map.cell_rows), 2.0F * grid.cell_w);
   const bool log = ui.view.weight_scale == WeightScale::log10;
   for (int r = 0; r < map.cell_rows; ++r) {
     for (int c = 0; c < map.cell_cols; ++c) {
@@ -79,7 +99,7 @@ void draw_head_thumbs(Ui& ui, const WeightsInput& in, const Rect& area) {
     text_in(ui, FontRole::mono_small, {x, area.y, w, label_height(ui)},
             ui[current ? Color::text : Color::muted], label, Align::left);
     const Rect box{x + 1.0F, area.y + label_height(ui) + 1.0F, w - 2.0F, area.h - label_height(ui) - 2.0F};
-    const Rect used = draw_head_map(ui, *map, box);
+    const Rect used = draw_head_map(ui, *map, in, box);
     const bool lit = ui.view.hover.head == h;
     outline(ui, {used.x - 1.0F, used.y - 1.0F, used.w + 2.0F, used.h + 2.0F},
             ui[current ? Color::selection

@@ -14,7 +14,7 @@ void draw_head_thumbs(Ui& ui, const WeightsInput& input, const Rect& area);
 /// Coarse map of one head of the input's sequence, kept in ViewState while nothing changes; null when all
 /// heads together are too many weights to be read at once.
 const HeatMap* head_map(Ui& ui, const WeightsInput& input, int head);
-/// Its cells, without outline, as large as fits the box; returns the area used.
-Rect draw_head_map(const Ui& ui, const HeatMap& map, const Rect& box);
+/// Its cells, without outline, as large as fits the box, or bars for a single query; returns the area used.
+Rect draw_head_map(const Ui& ui, const HeatMap& map, const WeightsInput& input, const Rect& box);
 
 }  // namespace attn::viz

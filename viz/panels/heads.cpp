@@ -93,8 +93,10 @@ void draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, bool
   const Rect label{box.x + ui.px(6), box.y + ui.px(2), box.w - ui.px(12), label_h};
   const std::string name = box.w >= ui.px(70) ? fmt::format("head {}", head) : std::to_string(head);
   const float used = text_in(ui, FontRole::strong, label, ui[Color::text], name, Align::left);
-  const std::string home = fmt::format("\xE2\x89\xA0 {}", map.right(head));
-  if (wrong && label.w > used + ui.px(10) + text_width(ui, FontRole::strong, home))
+  std::string home = fmt::format("belongs to {}", map.right(head));
+  const float home_w = label.w - used - ui.px(10);
+  if (text_width(ui, FontRole::strong, home) > home_w) home = fmt::format("\xE2\x89\xA0 {}", map.right(head));
+  if (wrong && text_width(ui, FontRole::strong, home) <= home_w)
     text_in(ui, FontRole::strong, label, ui[Color::error], home, Align::right);
   std::string value = head_text(map, head);
   std::string source = map.measured ? "kv_head of the attention launch" : "head_map of the engine's config";
@@ -105,7 +107,7 @@ void draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, bool
     const Rect picture{box.x + ui.px(6), label.bottom() + ui.px(4), box.w - ui.px(12),
                        box.bottom() - label.bottom() - ui.px(10)};
     if (heat != nullptr && picture.h >= ui.px(8) && picture.w >= ui.px(16)) {
-      draw_head_map(ui, *heat, picture);
+      draw_head_map(ui, *heat, in, picture);
       value += fmt::format("\nlargest weight {:.4f}", heat->max);
       source += fmt::format("; weights[{}, {}..{}, :] F32, {}", head, in.rows.q0 + in.row_from,
                             in.rows.q0 + in.row_to - 1, in.view->kernel);
@@ -161,7 +163,7 @@ void draw_bytes(Ui& ui, const Rect& area) {
   std::uint64_t most = 1;
   for (const Moved& row : rows) most = std::max(most, row.bytes);
   const float label_w = ui.px(142);
-  const float number_w = ui.px(150);
+  const float number_w = ui.px(250);
   float y = area.y + ui.px(20);
   for (const Moved& row : rows) {
     const Rect line_box{area.x, y, area.w, ui.px(20)};
@@ -170,12 +172,15 @@ void draw_bytes(Ui& ui, const Rect& area) {
     const float room = std::max(1.0F, area.w - label_w - number_w);
     const float w = std::max(2.0F, room * static_cast<float>(row.bytes) / static_cast<float>(most));
     fill(ui, {area.x + label_w, y + ui.px(4), w, line_box.h - ui.px(8)}, ui[Color::allowed]);
+    const bool formula = row.source.starts_with("by formula");
     std::string number = bytes_text(row.bytes);
     if (&row != &rows.front() && rows.front().bytes > 0 && std::string_view(row.name) == "repeated")
       number += fmt::format("  \xC3\x97 {:.1f}",
                             static_cast<double>(row.bytes) / static_cast<double>(rows.front().bytes));
-    text_in(ui, FontRole::mono, {area.x + label_w + w + ui.px(8), y, number_w - ui.px(8), line_box.h},
-            ui[Color::text], number, Align::left);
+    const Rect right{area.x + label_w + w + ui.px(8), y, number_w - ui.px(8), line_box.h};
+    const float used = text_in(ui, FontRole::mono, right, ui[Color::text], number, Align::left) + ui.px(10);
+    text_in(ui, FontRole::small, {right.x + used, y, std::max(0.0F, right.w - used), line_box.h},
+            ui[Color::muted], formula ? "by formula" : "launch records", Align::left);
     mark(ui, fmt::format("heads/bytes/{}", row.name), line_box,
          fmt::format("{}: {} B of K and V", row.label, row.bytes), row.source);
     y += ui.px(22);

@@ -102,8 +102,6 @@ std::string count_text(const MaskDrawing& d) {
     if (d.mask.preview())
       text = fmt::format("preview: {}, engine: {}", text, count_allowed(d.mask.engine, d.batch));
   }
-  if (d.grid.grouped())
-    text += fmt::format("  \xC2\xB7  a cell is {} \xC3\x97 {}", d.grid.row_step, d.grid.col_step);
   return text;
 }
 
@@ -133,9 +131,24 @@ std::string rule_text(const Ui& ui, const MaskDrawing& d) {
                      allowed ? "allowed" : "masked");
 }
 
+std::string group_text(const MaskDrawing& d) {
+  return fmt::format("a cell is {} \xC3\x97 {}", d.grid.row_step, d.grid.col_step);
+}
+
 ZoomAxes axes_of(Ui& ui, const MaskDrawing& d) {
   return {&ui.view.attention.mask_cols, d.prefill ? &ui.view.attention.mask_rows : nullptr,
           std::min(1.0, 8.0 / d.num_cols), std::min(1.0, 8.0 / d.num_rows)};
+}
+
+/// Whether there is more than cells of their own can show, or a part is looked at.
+bool zooms(const Ui& ui, int rows, int cols) {
+  return std::max(rows, cols) > kMaxHeatCells || !ui.view.attention.mask_rows.whole() ||
+         !ui.view.attention.mask_cols.whole();
+}
+
+void draw_zoom(Ui& ui, const MaskDrawing& d, Rect box) {
+  box.w -= zoom_buttons(ui, "mask", box, axes_of(ui, d));
+  if (d.grid.grouped()) text_in(ui, FontRole::small, box, ui[Color::muted], group_text(d), Align::left);
 }
 
 void draw_count(Ui& ui, const MaskDrawing& d, const Rect& box, bool wrap) {
@@ -163,14 +176,16 @@ void draw_rule(Ui& ui, const MaskDrawing& d, const Rect& box, bool wrap) {
 void draw_foot(Ui& ui, const MaskDrawing& d, const Rect& foot) {
   const float line_h = line_height(FontRole::text);
   Rect line_box{foot.x, foot.y, foot.w, line_h};
-  const ZoomAxes axes = axes_of(ui, d);
-  Rect count_box = line_box;
-  if (d.grid.grouped() || !axes.whole()) count_box.w -= zoom_buttons(ui, "mask", line_box, axes);
-  draw_count(ui, d, count_box, false);
+  draw_count(ui, d, line_box, false);
   line_box.y += line_h + ui.px(2);
   draw_rule(ui, d, line_box, false);
   line_box.y += line_h;
   draw_legend(ui, line_box, d, false);
+  if (zooms(ui, d.num_rows, d.num_cols)) {
+    line_box.y += line_h + ui.px(2);
+    line_box.h = ui.px(24);
+    draw_zoom(ui, d, line_box);
+  }
   const float thumbs_y = line_box.bottom() + ui.px(8);
   if (d.prefill) draw_mask_thumbs(ui, {foot.x, thumbs_y, foot.w, foot.bottom() - thumbs_y}, d.mask);
 }
@@ -179,9 +194,8 @@ void draw_foot(Ui& ui, const MaskDrawing& d, const Rect& foot) {
 void draw_beside(Ui& ui, const MaskDrawing& d, const Rect& column) {
   const float line_h = line_height(FontRole::text);
   float y = column.y;
-  const ZoomAxes axes = axes_of(ui, d);
-  if (d.grid.grouped() || !axes.whole()) {
-    zoom_buttons(ui, "mask", {column.x, y, column.w, ui.px(24)}, axes);
+  if (zooms(ui, d.num_rows, d.num_cols)) {
+    draw_zoom(ui, d, {column.x, y, column.w, ui.px(24)});
     y += ui.px(28);
   }
   draw_count(ui, d, {column.x, y, column.w, 2.0F * line_h}, true);
@@ -222,7 +236,10 @@ void draw_body(Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill) {
   const float top = body.y + toggle_h + (roomy ? ui.px(6) : 0.0F) + ui.px(18);
   const float bracket_h = prefill && batch.cached() > 0 ? line_height(FontRole::small) + ui.px(7) : ui.px(8);
   const bool thumbs = prefill && ui.frame.step->num_scheduled > 1 && body.h >= ui.px(330);
-  const float foot_h = 3.0F * line_height(FontRole::text) + ui.px(4) + (thumbs ? ui.px(100) : 0.0F);
+  int longest = batch.k_len;
+  if (!prefill) longest = std::max(longest, ui.frame.step->max_seqlen_k);
+  const float zoom_h = zooms(ui, prefill ? batch.q_len : 1, longest) ? ui.px(26) : 0.0F;
+  const float foot_h = 3.0F * line_height(FontRole::text) + ui.px(4) + zoom_h + (thumbs ? ui.px(100) : 0.0F);
   const float axis_w = ui.px(34);
   const float column_w = 12.0F * font_pixels(FontRole::text);
   const float room_h = body.bottom() - top - bracket_h;

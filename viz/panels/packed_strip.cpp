@@ -151,8 +151,8 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
   fill(ui, q_bar, hue_of(ui, seq));
   const bool cells = strip.layout.px_per_token >= ui.px(7);
   if (cells) draw_cells(ui, strip, s);
-  notch(ui, k_bar, seq);
-  notch(ui, q_bar, seq);
+  if (k_bar.w >= ui.px(9)) notch(ui, k_bar, seq);
+  if (q_bar.w >= ui.px(6)) notch(ui, q_bar, seq);
   if (selected) {
     outline(ui, {k_bar.x - 1.0F, k_bar.y - 1.0F, k_bar.w + 2.0F, k_bar.h + 2.0F}, ui[Color::selection],
             ui.px(2));
@@ -167,7 +167,7 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
 
 /// The sequence's letter between the rulers, in the middle of its trapezoid; with the size of its cached
 /// part where tokens take the room on the bar.
-void draw_letter(Ui& ui, const Strip& strip, const StripSegment& s) {
+void draw_letter(Ui& ui, const Strip& strip, const StripSegment& s, float& free_from) {
   const int seq = seq_of(ui, s);
   const float split = strip.split(s);
   const float middle = (split + s.k_x1 + s.q_x0 + s.q_x1) * 0.25F;
@@ -177,6 +177,8 @@ void draw_letter(Ui& ui, const Strip& strip, const StripSegment& s) {
   const float room = std::max(s.k_x1 - s.k_x0, s.q_x1 - s.q_x0);
   if (h < ui.px(11) || w > room + ui.px(8)) return;
   const float x = std::clamp(middle - w * 0.5F, strip.area.x, strip.area.right() - w);
+  if (x < free_from) return;
+  free_from = x + w + ui.px(2);
   const float y = std::round((strip.y.k_bottom + strip.y.q_top - h) * 0.5F);
   letter_chip(ui, {std::round(x), y, w, h}, seq);
   const std::string cached = fmt::format("{} cached", s.cached());
@@ -196,8 +198,8 @@ void touch_segment(Ui& ui, const Strip& strip, const StripSegment& s, bool dragg
       fmt::format("cu_seqlens_q[{0}..{1}], cu_seqlens_k[{0}..{1}] I32", s.batch, s.batch + 1);
   const Rect k_bar = strip.k_bar(s);
   const Rect whole{k_bar.x, k_bar.y, k_bar.w, strip.y.q_bottom - k_bar.y};
-  ui.marks.add(fmt::format("strip/seq/{}", seq), visible_part(ui, strip.memory ? k_bar : whole), value,
-               source);
+  const Rect shown = visible_part(ui, strip.memory ? k_bar : whole);
+  if (shown.w > 0.0F) ui.marks.add(fmt::format("strip/seq/{}", seq), shown, value, source);
   const Rect upper{k_bar.x, k_bar.y, k_bar.w, strip.memory ? k_bar.h : strip.y.q_top - k_bar.y};
   const bool on_keys = touch(ui, upper).hovered;
   const Rect q_bar = strip.q_bar(s);
@@ -309,9 +311,10 @@ void draw_strip(Ui& ui, const Strip& strip, const ZoomAxes& axes) {
   for (const StripSegment& s : strip.layout.segments) {
     if (strip.shows(s)) draw_segment(ui, strip, s);
   }
+  float free_from = 0.0F;  // of the letters' line
   for (const StripSegment& s : strip.layout.segments) {
     if (!strip.shows(s)) continue;
-    draw_letter(ui, strip, s);
+    draw_letter(ui, strip, s, free_from);
     touch_segment(ui, strip, s, dragged);
   }
   draw_flags(ui, strip);

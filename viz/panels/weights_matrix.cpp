@@ -18,7 +18,7 @@ namespace {
 constexpr float kTwoDigits = 22.0F;
 constexpr float kThreeDigits = 28.0F;
 constexpr float kLegend = 36.0F;
-constexpr float kNotes = 18.0F;  // one line below it, where something has to be said
+constexpr float kNotes = 28.0F;  // one line below it, where something has to be said or zoomed
 
 /// What the drawing's parts share.
 struct Matrix {
@@ -243,17 +243,16 @@ std::string notes_of(const Matrix& m) {
 }
 
 void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
-  const float legend_h = std::min(box.h, ui.px(34));
-  const bool large = m.grid.grouped() || !m.view.rows.whole() || !m.view.cols.whole();
+  draw_scale_legend(ui, m.in.prefix, {box.x, box.y, box.w, ui.px(kLegend)});
+  if (box.h < ui.px(kLegend + kNotes)) return;
+  Rect line_box{box.x, box.y + ui.px(kLegend), box.w, ui.px(24)};
   const HeatPart whole = m.in.part();
   const ZoomAxes axes{&m.view.cols, &m.view.rows, std::min(1.0, 8.0 / whole.cols),
                       std::min(1.0, 8.0 / whole.rows)};
-  Rect legend{box.x, box.y, box.w, legend_h};
-  if (large) legend.w -= zoom_buttons(ui, m.in.prefix, {box.x, box.y, box.w, ui.px(24)}, axes);
-  draw_scale_legend(ui, m.in.prefix, legend);
+  if (m.grid.grouped() || m.textured || !axes.whole())
+    line_box.w -= zoom_buttons(ui, m.in.prefix, line_box, axes);
   const std::string text = notes_of(m);
-  if (text.empty() || box.h < legend_h + ui.px(16)) return;
-  const Rect line_box{box.x, box.y + legend_h, box.w, ui.px(18)};
+  if (text.empty()) return;
   text_in(ui, FontRole::small, line_box, ui[m.view.heat.bad > 0 ? Color::error : Color::muted], text,
           Align::left);
   mark(ui, m.in.prefix + "/notes", line_box, text);

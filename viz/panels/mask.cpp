@@ -155,6 +155,7 @@ void draw_count(Ui& ui, const MaskDrawing& d, const Rect& box, bool wrap) {
   const std::string text = count_text(d);
   std::string value = text;
   if (d.prefill && d.batch.cached() > 0) value += fmt::format("  \xC2\xB7  cached_len {}", d.batch.cached());
+  if (d.grid.grouped()) value += "  \xC2\xB7  " + group_text(d);
   const Rgb ink = ui[d.mask.preview() ? Color::warning : Color::text];
   if (wrap)
     text_wrapped(ui, FontRole::strong, box, ink, text);

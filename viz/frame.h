@@ -32,8 +32,8 @@ struct StepSummary {
   std::vector<trace::EventKind> events;  // distinct kinds
   std::vector<bool> written;             // by block id: K/V stored into it
   std::vector<bool> read;                // by block id: attention read it
-  // By formula: what the step would compute without a cache, every scheduled sequence as a prompt of its whole
-  // context. Score dots are per head.
+  // By formula: what the step would compute without a cache, every scheduled sequence as a prompt of its
+  // whole context. Score dots are per head.
   std::uint64_t uncached_dots = 0;
   std::uint64_t uncached_rows = 0;
 };

@@ -6,61 +6,39 @@
 
 #include "core/trace/enum_range.h"
 #include "viz/lookup.h"
+#include "viz/widgets/splitters.h"
 
 namespace attn::viz {
 namespace {
 
+using trace::Grain;
+
 constexpr float kSmallestScale = 0.75F;
 constexpr float kLargestScale = 2.5F;
 constexpr float kScaleStep = 1.1F;
+constexpr float kSlowest = 0.25F;
+constexpr float kFastest = 4.0F;
+constexpr float kGapStep = 24.0F;  // pixels at scale 1 a key moves a gap
 
-constexpr std::array<KeyBinding, kNumKeys> kKeys = {{
-    {KeyAction::play, ImGuiKey_Space, "", "Space", "play or pause"},
-    {KeyAction::step_back, ImGuiKey_LeftArrow, "", "\xE2\x86\x90  Shift+\xE2\x86\x90",
-     "one engine step back"},
-    {KeyAction::step_forward, ImGuiKey_RightArrow, "", "\xE2\x86\x92  Shift+\xE2\x86\x92",
-     "one engine step forward; at the end, run one more"},
-    {KeyAction::first, ImGuiKey_Home, "", "Home", "first step"},
-    {KeyAction::last, ImGuiKey_End, "", "End", "last step"},
-    {KeyAction::stage_back, -1, ",", ",", "previous stage of the step"},
-    {KeyAction::stage_forward, -1, ".", ".", "next stage of the step"},
-    {KeyAction::layer_up, ImGuiKey_UpArrow, "", "\xE2\x86\x91", "previous layer"},
-    {KeyAction::layer_down, ImGuiKey_DownArrow, "", "\xE2\x86\x93", "next layer"},
-    {KeyAction::head_down, -1, "[", "[", "previous head"},
-    {KeyAction::head_up, -1, "]", "]", "next head"},
-    {KeyAction::select_seq, -1, "123456", "1 to 6", "select the first to sixth sequence"},
-    {KeyAction::unselect, ImGuiKey_Escape, "", "Esc", "clear the selection; close this help"},
-    {KeyAction::next_page, -1, "xX", "X", "next group of panels, in a small window"},
-    {KeyAction::next_stage_view, -1, "vV", "V", "next view of the middle: weights, tiles, heads, compare"},
-    {KeyAction::next_side_view, -1, "sS", "S", "next view of the lower right: code, stages, costs, changes"},
-    {KeyAction::log_scale, -1, "lL", "L", "weights on a linear, logarithmic or rank scale"},
-    {KeyAction::theme, -1, "tT", "T", "dark, light, high-contrast or print theme"},
-    {KeyAction::larger, -1, "+=", "+", "larger text and drawings"},
-    {KeyAction::smaller, -1, "-", "\xE2\x88\x92", "smaller text and drawings"},
-    {KeyAction::normal_size, -1, "0", "0", "normal size"},
-    {KeyAction::help, -1, "?", "?", "show or hide these keys"},
-}};
-
-bool pressed(int named) {
-#if IMGUI_VERSION_NUM < 18700
-  return ImGui::IsKeyPressed(ImGui::GetKeyIndex(named));
-#else
-  return ImGui::IsKeyPressed(static_cast<ImGuiKey>(named));
-#endif
-}
-
-void push(Commands& commands, Command::Kind kind) {
+Command& push(Commands& commands, Command::Kind kind, int a = 0) {
   Command command;
   command.kind = kind;
+  command.a = a;
   commands.push_back(std::move(command));
+  return commands.back();
 }
 
-void push_selection(Commands& commands, const Selection& before, const Selection& after) {
-  if (after == before) return;
-  Command command;
-  command.kind = Command::Kind::select;
-  command.selection = after;
-  commands.push_back(std::move(command));
+/// A place forwards or back at a grain. Engine steps have commands of their own, which also run the engine.
+void push_move(Commands& commands, Grain grain, int by) {
+  if (grain == Grain::step) {
+    push(commands, by > 0 ? Command::Kind::step_forward : Command::Kind::step_back);
+  } else {
+    push(commands, Command::Kind::move, by).grain = grain;
+  }
+}
+
+Grain shifted(Grain grain, int by) {
+  return static_cast<Grain>(std::clamp(static_cast<int>(grain) + by, 0, static_cast<int>(Grain::cell)));
 }
 
 /// The next stage in direction `by` that this step went through.
@@ -80,11 +58,7 @@ trace::Stage neighbour_stage(const Frame& frame, trace::Stage stage, int by) {
   return stage;
 }
 
-void resize(ViewState& view, float factor) {
-  view.scale = std::clamp(view.scale * factor, kSmallestScale, kLargestScale);
-}
-
-/// Keys that change what is selected.
+/// Actions that change what is selected.
 Selection moved(KeyAction action, int argument, const Frame& frame, Selection s) {
   switch (action) {
     case KeyAction::stage_back:
@@ -97,92 +71,332 @@ Selection moved(KeyAction action, int argument, const Frame& frame, Selection s)
       s.layer = std::max(0, s.layer - 1);
       break;
     case KeyAction::layer_down:
-      s.layer = std::min(num_layers(frame) - 1, s.layer + 1);
+      s.layer = std::max(0, std::min(num_layers(frame) - 1, s.layer + 1));
       break;
     case KeyAction::head_down:
       s.head = std::max(0, s.head - 1);
       break;
     case KeyAction::head_up:
-      s.head = std::min(num_heads(frame) - 1, s.head + 1);
+      s.head = std::max(0, std::min(num_heads(frame) - 1, s.head + 1));
       break;
     case KeyAction::select_seq: {
       const std::vector<int> ids = alive_seqs(frame);
       if (static_cast<std::size_t>(argument) < ids.size()) s.seq = ids[static_cast<std::size_t>(argument)];
       break;
     }
-    case KeyAction::unselect:
-      s.seq = s.q_row = s.k_col = s.block = -1;
-      break;
     default:
+      s.seq = s.q_row = s.k_col = s.block = -1;
       break;
   }
   return s;
 }
 
-}  // namespace
+/// Esc closes one thing at a time, the nearest first.
+bool closed_something(ViewState& view) {
+  if (view.shell.overlay != Overlay::none) {
+    view.shell.close();
+  } else if (view.maximised != PanelId::count_) {
+    view.maximised = PanelId::count_;
+  } else if (view.shell.focused != PanelId::count_) {
+    view.shell.focused = PanelId::count_;
+  } else {
+    return false;
+  }
+  return true;
+}
 
-const std::array<KeyBinding, kNumKeys>& key_table() { return kKeys; }
+void open_entry(ViewState& view, Entry entry) {
+  view.shell.open(Overlay::entry);
+  view.shell.entry = entry;
+}
+
+trace::Condition written(int block) {
+  return {.kind = trace::ConditionKind::block_written, .a = block, .x = 0.0};
+}
+
+void toggle_break(const Frame& frame, const Selection& selection, Commands& commands) {
+  const trace::Condition wanted = written(selection.block);
+  const auto found = std::find(frame.breakpoints.begin(), frame.breakpoints.end(), wanted);
+  if (found != frame.breakpoints.end()) {
+    push(commands, Command::Kind::remove_breakpoint, static_cast<int>(found - frame.breakpoints.begin()));
+  } else {
+    push(commands, Command::Kind::add_breakpoint).condition = wanted;
+  }
+}
+
+void run_to(const Selection& selection, ViewState& view, Commands& commands) {
+  if (selection.block < 0 && !view.shell.has_condition) return;
+  if (selection.block >= 0) view.shell.condition = written(selection.block);
+  view.shell.has_condition = true;
+  push(commands, Command::Kind::run_to, 1).condition = view.shell.condition;
+}
+
+void toggle_compare(const Frame& frame, ViewState& view, Commands& commands) {
+  if (view.stage == StageView::compare) {
+    view.stage = StageView::weights;
+    push(commands, Command::Kind::compare_off);
+    return;
+  }
+  view.stage = StageView::compare;
+  if (!frame.step) return;
+  Command& command = push(commands, Command::Kind::compare);
+  // The first picture of the tour: the path that ran beside the other path of the same kind.
+  using Path = trace::AttentionPath;
+  const bool prefill = is_prefill(*frame.step);
+  const Path path = frame.step->path;
+  if (!prefill) {
+    command.variant_b.path = path == Path::decode_paged ? Path::decode_gather_padded : Path::decode_paged;
+  } else if (reads_cache(*frame.step)) {
+    command.variant_b.path = path == Path::prefill_paged ? Path::prefill_gather_flatten : Path::prefill_paged;
+  } else {
+    command.variant_b.level = 1;
+  }
+}
+
+void toggle_diff(const Frame& frame, Commands& commands) {
+  if (frame.diff) {
+    push(commands, Command::Kind::diff_off);
+    return;
+  }
+  push(commands, Command::Kind::diff_with, frame.bookmarks.empty() ? 0 : frame.bookmarks.back().cursor.index);
+}
+
+/// The gap beside the ringed panel: sideways its column's, up and down the one above or below it.
+Split gap_beside(PanelId panel, bool sideways) {
+  switch (panel) {
+    case PanelId::requests:
+      return sideways ? Split::left : Split::bottom;
+    case PanelId::mask:
+    case PanelId::weights:
+      return sideways ? Split::stage : Split::bottom;
+    case PanelId::pool:
+    case PanelId::free_queue:
+    case PanelId::tables:
+    case PanelId::code:
+    case PanelId::stages:
+    case PanelId::costs:
+    case PanelId::changes:
+      return sideways ? Split::right : Split::side;
+    default:
+      return sideways ? Split::right : Split::bottom;
+  }
+}
+
+ScreenLayout layout_now(const Frame& frame, const ViewState& view) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  return layout_screen(layout_input(view, frame, size.x, size.y));
+}
+
+/// Actions that change only the view; false for others.
+bool change_view(KeyAction action, int argument, const Frame& frame, ViewState& view) {
+  switch (action) {
+    case KeyAction::present:
+      view.mode = view.mode == ScreenMode::present ? ScreenMode::explore : ScreenMode::present;
+      view.page = 0;
+      return true;
+    case KeyAction::next_page:
+      ++view.page;
+      return true;
+    case KeyAction::next_stage_view:
+      view.stage = static_cast<StageView>((static_cast<int>(view.stage) + 1) % 4);
+      return true;
+    case KeyAction::next_side_view:
+      view.side = static_cast<SideView>((static_cast<int>(view.side) + 1) % 4);
+      return true;
+    case KeyAction::focus:
+      view.shell.focused = next_panel(layout_now(frame, view), view.shell.focused, argument);
+      return true;
+    case KeyAction::maximise:
+      view.maximised = view.maximised == PanelId::count_ ? view.shell.focused : PanelId::count_;
+      return true;
+    case KeyAction::move_gap:
+      move_splitter(view, layout_now(frame, view), gap_beside(view.shell.focused, argument < 2),
+                    argument % 2 == 0 ? -kGapStep : kGapStep);
+      return true;
+    case KeyAction::reset_gaps:
+      splits_to_change(view) = {};
+      return true;
+    case KeyAction::theme:
+      theme_to_change(view) = next_theme(theme_in_use(view));
+      return true;
+    case KeyAction::weight_scale:
+      view.weight_scale = next_scale(view.weight_scale);
+      return true;
+    case KeyAction::larger:
+      view.scale = std::clamp(view.scale * kScaleStep, kSmallestScale, kLargestScale);
+      return true;
+    case KeyAction::smaller:
+      view.scale = std::clamp(view.scale / kScaleStep, kSmallestScale, kLargestScale);
+      return true;
+    case KeyAction::normal_size:
+      view.scale = 1.0F;
+      return true;
+    case KeyAction::reduced_motion:
+      view.reduced_motion = !view.reduced_motion;
+      return true;
+    case KeyAction::slower:
+      view.speed = std::clamp(view.speed * 0.5F, kSlowest, kFastest);
+      return true;
+    case KeyAction::faster:
+      view.speed = std::clamp(view.speed * 2.0F, kSlowest, kFastest);
+      return true;
+    case KeyAction::finer:
+      view.grain = shifted(view.grain, 1);
+      return true;
+    case KeyAction::coarser:
+      view.grain = shifted(view.grain, -1);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Actions that open something over the panels; false for others.
+bool open_overlay(KeyAction action, ViewState& view) {
+  switch (action) {
+    case KeyAction::help:
+      if (view.shell.overlay == Overlay::help) {
+        view.shell.close();
+      } else {
+        view.shell.open(Overlay::help);
+      }
+      return true;
+    case KeyAction::palette:
+      view.shell.open(Overlay::palette);
+      return true;
+    case KeyAction::find:
+      view.shell.open(Overlay::find);
+      return true;
+    case KeyAction::menus:
+      view.shell.open(Overlay::menu);
+      return true;
+    case KeyAction::go_to_step:
+      open_entry(view, Entry::go_to_step);
+      return true;
+    case KeyAction::bookmark:
+      open_entry(view, Entry::bookmark_note);
+      return true;
+    case KeyAction::save:
+      open_entry(view, Entry::save_trace);
+      return true;
+    case KeyAction::export_tensor:
+      open_entry(view, Entry::export_tensor);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Actions that are a command as they are; false for others.
+bool send_command(KeyAction action, int argument, const ViewState& view, Commands& commands) {
+  using Kind = Command::Kind;
+  switch (action) {
+    case KeyAction::play:
+      return push(commands, Kind::toggle_play), true;
+    case KeyAction::step_forward:
+      return push_move(commands, Grain::step, 1), true;
+    case KeyAction::step_back:
+      return push_move(commands, Grain::step, -1), true;
+    case KeyAction::forward:
+    case KeyAction::over:
+      return push_move(commands, view.grain, 1), true;
+    case KeyAction::back:
+    case KeyAction::back_over:
+      return push_move(commands, view.grain, -1), true;
+    case KeyAction::next_event:
+      return push(commands, Kind::next_event, 1), true;
+    case KeyAction::previous_event:
+      return push(commands, Kind::next_event, -1), true;
+    case KeyAction::first:
+      return push(commands, Kind::first), true;
+    case KeyAction::last:
+      return push(commands, Kind::last), true;
+    case KeyAction::run:
+      return push(commands, Kind::run, 1), true;
+    case KeyAction::run_back:
+      return push(commands, Kind::run, -1), true;
+    case KeyAction::cancel:
+      return push(commands, Kind::cancel), true;
+    case KeyAction::go_to_bookmark:
+      return push(commands, Kind::go_to_bookmark, argument), true;
+    case KeyAction::still:
+      return push(commands, Kind::still), true;
+    case KeyAction::copy_state:
+      return push(commands, Kind::copy_state), true;
+    case KeyAction::full_screen:
+      return push(commands, Kind::toggle_full_screen), true;
+    case KeyAction::quit:
+      return push(commands, Kind::quit), true;
+    default:
+      return false;
+  }
+}
+
+bool modifiers_match(const Chord& chord) {
+  const ImGuiIO& io = ImGui::GetIO();
+  return io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
+}
+
+}  // namespace
 
 void run_key(KeyAction action, int argument, const Frame& frame, const Selection& selection, ViewState& view,
              Commands& commands) {
+  if (change_view(action, argument, frame, view) || open_overlay(action, view) ||
+      send_command(action, argument, view, commands))
+    return;
   switch (action) {
-    case KeyAction::play:
-      return push(commands, Command::Kind::toggle_play);
-    case KeyAction::step_back:
-      return push(commands, Command::Kind::step_back);
-    case KeyAction::step_forward:
-      return push(commands, Command::Kind::step_forward);
-    case KeyAction::first:
-      return push(commands, Command::Kind::first);
-    case KeyAction::last:
-      return push(commands, Command::Kind::last);
-    case KeyAction::next_page:
-      ++view.page;
+    case KeyAction::open:
+      view.shell.open(Overlay::open);
+      push(commands, Command::Kind::list_folder);
       return;
-    case KeyAction::next_stage_view:
-      view.stage = static_cast<StageView>((static_cast<int>(view.stage) + 1) % 4);
+    case KeyAction::into:
+      view.grain = shifted(view.grain, 1);
+      return push_move(commands, view.grain, 1);
+    case KeyAction::out:
+      view.grain = shifted(view.grain, -1);
+      return push_move(commands, view.grain, 1);
+    case KeyAction::run_to:
+      return run_to(selection, view, commands);
+    case KeyAction::break_here:
+      return toggle_break(frame, selection, commands);
+    case KeyAction::compare:
+      return toggle_compare(frame, view, commands);
+    case KeyAction::diff:
+      return toggle_diff(frame, commands);
+    case KeyAction::repair:
+      for (const Switch& s : frame.switches) {
+        if (!s.break_it || s.value == s.default_value) continue;
+        Command& command = push(commands, Command::Kind::set_switch);
+        command.text = s.name;
+        command.value = s.default_value;
+      }
       return;
-    case KeyAction::next_side_view:
-      view.side = static_cast<SideView>((static_cast<int>(view.side) + 1) % 4);
-      return;
-    case KeyAction::log_scale:
-      view.weight_scale = next_scale(view.weight_scale);
-      return;
-    case KeyAction::theme:
-      theme_to_change(view) = next_theme(theme_in_use(view));
-      return;
-    case KeyAction::larger:
-      return resize(view, kScaleStep);
-    case KeyAction::smaller:
-      return resize(view, 1.0F / kScaleStep);
-    case KeyAction::normal_size:
-      view.scale = 1.0F;
-      return;
-    case KeyAction::help:
-      if (view.shell.overlay == Overlay::help) return view.shell.close();
-      return view.shell.open(Overlay::help);
     case KeyAction::unselect:
-      view.shell.close();
+      if (closed_something(view)) return;
       break;
     default:
       break;
   }
-  push_selection(commands, selection, moved(action, argument, frame, selection));
+  const Selection after = moved(action, argument, frame, selection);
+  if (!(after == selection)) push(commands, Command::Kind::select).selection = after;
 }
 
 void handle_keys(const Frame& frame, const Selection& selection, ViewState& view, Commands& commands) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.WantTextInput) return;
-  for (const KeyBinding& key : kKeys) {
-    if (key.named >= 0) {
-      if (pressed(key.named)) run_key(key.action, 0, frame, selection, view, commands);
-      continue;
-    }
+  const Overlay overlay = view.shell.overlay;
+  if (overlay != Overlay::none && key_pressed(keys::kEscape, false)) return view.shell.close();
+  // Menus and dialogs have the keyboard; the help goes away with the key that showed it.
+  if (io.WantTextInput || (overlay != Overlay::none && overlay != Overlay::help)) return;
+  for (const KeyBinding& key : key_table()) {
+    if (key.chord.key != 0 && modifiers_match(key.chord) && key_pressed(key.chord.key, key.chord.repeat))
+      run_key(key.action, key.argument, frame, selection, view, commands);
     for (const ImWchar typed : io.InputQueueCharacters) {
-      const std::size_t place =
-          typed < 128 ? key.typed.find(static_cast<char>(typed)) : std::string_view::npos;
-      if (place != std::string_view::npos)
-        run_key(key.action, static_cast<int>(place), frame, selection, view, commands);
+      const char c = typed < 128 ? static_cast<char>(typed) : '\0';
+      const std::size_t place = key.typed.find(c);
+      const bool same = key.also.find(c) != std::string_view::npos;
+      if (place == std::string_view::npos && !same) continue;
+      run_key(key.action, key.argument + (same ? 0 : static_cast<int>(place)), frame, selection, view,
+              commands);
     }
   }
 }

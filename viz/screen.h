@@ -50,12 +50,12 @@ struct ViewState {
   WeightScale weight_scale = WeightScale::linear;  // colour and bar height of weights (L)
   std::vector<std::string> font_dirs;              // searched before the usual places
   TilesView tiles;
-  int listed_stage = -1;                           // stage the stage list last scrolled to
-  Hover hover;                                     // of the last frame: what panels light up
-  Hover next_hover;                                // being filled in this frame
-  DataViews data;                                  // of pool, timeline, requests, changes
-  AttentionViews attention;                        // of strip, mask, weights, heads
-  HeatPainter* heat_painter = nullptr;             // draws large matrices; null: as coarse quads
+  int listed_stage = -1;                // stage the stage list last scrolled to
+  Hover hover;                          // of the last frame: what panels light up
+  Hover next_hover;                     // being filled in this frame
+  DataViews data;                       // of pool, timeline, requests, changes
+  AttentionViews attention;             // of strip, mask, weights, heads
+  HeatPainter* heat_painter = nullptr;  // draws large matrices; null: as coarse quads
 };
 
 /// Mode present has a theme, a scale and splitters of its own.

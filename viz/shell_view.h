@@ -1,6 +1,7 @@
 // What the window's own parts (menus, dialogs, splitters) keep between frames.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "core/trace/condition.h"
@@ -24,12 +25,13 @@ enum class Entry : unsigned char {
 
 struct ShellView {
   Overlay overlay = Overlay::none;
-  bool fresh = false;   // opened in this frame: the text field takes the keyboard
-  int menu = 0;         // place of the open menu
-  int chosen = 0;       // highlighted entry of the menu, palette or dialog
-  bool follow = false;  // the highlighted entry is to be scrolled into view
-  std::string text;     // typed into palette, find, entry or dialog
-  std::string listed;   // the text that `chosen` counts in
+  bool fresh = false;                 // opened in this frame: the text field takes the keyboard
+  int menu = 0;                       // place of the open menu
+  std::array<Rect, 7> menu_places{};  // of their titles in the header; w = 0: behind one button
+  int chosen = 0;                     // highlighted entry of the menu, palette or dialog
+  bool follow = false;                // the highlighted entry is to be scrolled into view
+  std::string text;                   // typed into palette, find, entry or dialog
+  std::string listed;                 // the text that `chosen` counts in
   Entry entry = Entry::go_to_step;
   trace::Condition condition;  // of the entry box; afterwards what "run to" repeats
   bool has_condition = false;

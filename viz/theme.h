@@ -33,6 +33,7 @@ enum class Color : std::uint8_t {
   cached_band,  // fill of visible mask cells that come from the cache
   alarm,        // banner: something is broken on purpose
   on_alarm,     // text on it
+  shade,        // over the panels while a dialog is open
   count_
 };
 inline constexpr int kNumColors = static_cast<int>(Color::count_);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 namespace attn::viz {
 
@@ -14,7 +16,31 @@ Headless::Headless(float width, float height, float scale) {
   io.DisplaySize = {width, height};
   io.DeltaTime = 1.0F / 60.0F;
 #if IMGUI_VERSION_NUM < 18700
-  for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
+  // As ImGui's GLFW backend does; other keys keep their GLFW number.
+  for (const auto& [named, key] :
+       std::initializer_list<std::pair<int, int>>{{ImGuiKey_Tab, keys::kTab},
+                                                  {ImGuiKey_LeftArrow, keys::kLeft},
+                                                  {ImGuiKey_RightArrow, keys::kRight},
+                                                  {ImGuiKey_UpArrow, keys::kUp},
+                                                  {ImGuiKey_DownArrow, keys::kDown},
+                                                  {ImGuiKey_PageUp, keys::kPageUp},
+                                                  {ImGuiKey_PageDown, keys::kPageDown},
+                                                  {ImGuiKey_Home, keys::kHome},
+                                                  {ImGuiKey_End, keys::kEnd},
+                                                  {ImGuiKey_Insert, 260},
+                                                  {ImGuiKey_Delete, 261},
+                                                  {ImGuiKey_Backspace, 259},
+                                                  {ImGuiKey_Space, keys::kSpace},
+                                                  {ImGuiKey_Enter, keys::kEnter},
+                                                  {ImGuiKey_Escape, keys::kEscape},
+                                                  {ImGuiKey_KeyPadEnter, keys::kKeypadEnter},
+                                                  {ImGuiKey_A, 'A'},
+                                                  {ImGuiKey_C, 'C'},
+                                                  {ImGuiKey_V, 'V'},
+                                                  {ImGuiKey_X, 'X'},
+                                                  {ImGuiKey_Y, 'Y'},
+                                                  {ImGuiKey_Z, 'Z'}})
+    io.KeyMap[named] = key;
 #endif
   view.scale = scale;
   apply_style(view);
@@ -50,16 +76,36 @@ void Headless::click(const Frame& frame, const std::string& name) {
 
 void Headless::press(const Frame& frame, int named_key) {
 #if IMGUI_VERSION_NUM < 18700
-  ImGui::GetIO().KeysDown[named_key] = true;
-  draw(frame);
-  const Commands pressed = commands;
-  ImGui::GetIO().KeysDown[named_key] = false;
+  const auto set = [&](bool down) { ImGui::GetIO().KeysDown[ImGui::GetIO().KeyMap[named_key]] = down; };
 #else
-  ImGui::GetIO().AddKeyEvent(static_cast<ImGuiKey>(named_key), true);
+  const auto set = [&](bool down) { ImGui::GetIO().AddKeyEvent(static_cast<ImGuiKey>(named_key), down); };
+#endif
+  press_with(frame, set);
+}
+
+void Headless::chord(const Frame& frame, const Chord& chord) {
+  ImGuiIO& io = ImGui::GetIO();
+  const auto set = [&](bool down) {
+#if IMGUI_VERSION_NUM < 18700
+    io.KeysDown[chord.key] = down;
+    io.KeyCtrl = down && chord.ctrl;
+    io.KeyShift = down && chord.shift;
+    io.KeyAlt = down && chord.alt;
+#else
+    if (chord.ctrl) io.AddKeyEvent(ImGuiMod_Ctrl, down);
+    if (chord.shift) io.AddKeyEvent(ImGuiMod_Shift, down);
+    if (chord.alt) io.AddKeyEvent(ImGuiMod_Alt, down);
+    io.AddKeyEvent(static_cast<ImGuiKey>(imgui_key(chord.key)), down);
+#endif
+  };
+  press_with(frame, set);
+}
+
+void Headless::press_with(const Frame& frame, const std::function<void(bool)>& set) {
+  set(true);
   draw(frame);
   const Commands pressed = commands;
-  ImGui::GetIO().AddKeyEvent(static_cast<ImGuiKey>(named_key), false);
-#endif
+  set(false);
   draw(frame);
   commands.insert(commands.begin(), pressed.begin(), pressed.end());
 }

@@ -3,9 +3,11 @@
 
 #include <imgui.h>
 
+#include <functional>
 #include <string>
 
 #include "viz/frame.h"
+#include "viz/keys.h"
 #include "viz/marks.h"
 #include "viz/screen.h"
 
@@ -25,6 +27,8 @@ class Headless {
   void click(const Frame& frame, const std::string& mark);
   void hover(const Frame& frame, const std::string& mark);
   void press(const Frame& frame, int named_key);
+  /// A key with its modifiers, as the table of keys has them.
+  void chord(const Frame& frame, const Chord& chord);
   void type(const Frame& frame, const std::string& text);
   int vertices() const;
   /// Largest vertex count of one draw list; 16-bit indices end at 65,535.
@@ -36,6 +40,8 @@ class Headless {
   Commands commands;
 
  private:
+  void press_with(const Frame& frame, const std::function<void(bool)>& set);
+
   ImGuiContext* context_ = nullptr;
 };
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "headless.h"
 #include "sample_frame.h"
@@ -24,26 +26,53 @@ TEST(Keys, NamedKeysBecomeCommands) {
     ASSERT_EQ(screen.commands.size(), 1U) << key;
     EXPECT_EQ(screen.commands[0].kind, kind) << key;
   }
-  ImGui::GetIO().KeyShift = true;
-  screen.press(s.frame, ImGuiKey_RightArrow);
-  ASSERT_EQ(screen.commands.size(), 1U);
-  EXPECT_EQ(screen.commands[0].kind, Command::Kind::step_forward);
 }
 
-TEST(Keys, ArrowsAndBracketsMoveTheSelection) {
+TEST(Keys, ArrowsMoveAtTheGrainAndShiftArrowsByEngineSteps) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);
   screen.press(s.frame, ImGuiKey_DownArrow);
+  EXPECT_EQ(screen.view.grain, trace::Grain::stage);
+  screen.press(s.frame, ImGuiKey_LeftArrow);
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::move);
+  EXPECT_EQ(screen.commands[0].a, -1);
+  EXPECT_EQ(screen.commands[0].grain, trace::Grain::stage);
+  screen.chord(s.frame, {.key = keys::kRight, .shift = true});
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::step_forward);
+  screen.chord(s.frame, {.key = keys::kRight, .ctrl = true});
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::next_event);
+  screen.chord(s.frame, {.key = keys::kF11});
+  EXPECT_EQ(screen.view.grain, trace::Grain::head);
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].a, 1);
+  screen.chord(s.frame, {.key = keys::kF11, .shift = true});
+  EXPECT_EQ(screen.view.grain, trace::Grain::stage);
+  for (int i = 0; i < 8; ++i) screen.press(s.frame, ImGuiKey_UpArrow);
+  EXPECT_EQ(screen.view.grain, trace::Grain::step);
+  for (int i = 0; i < 8; ++i) screen.press(s.frame, ImGuiKey_DownArrow);
+  EXPECT_EQ(screen.view.grain, trace::Grain::cell);
+}
+
+TEST(Keys, LayerHeadAndSequence) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.chord(s.frame, {.key = keys::kDown, .ctrl = true});
   ASSERT_EQ(screen.commands.size(), 1U);
   EXPECT_EQ(screen.commands[0].selection.layer, 1);
-  screen.press(s.frame, ImGuiKey_UpArrow);  // already at layer 0
+  screen.chord(s.frame, {.key = keys::kUp, .ctrl = true});  // already at layer 0
   EXPECT_TRUE(screen.commands.empty());
-  screen.type(s.frame, "]");
+  screen.type(s.frame, "h");
   ASSERT_EQ(screen.commands.size(), 1U);
   EXPECT_EQ(screen.commands[0].selection.head, 1);
   screen.selection.head = 7;
-  screen.type(s.frame, "]");  // already at the last head
+  screen.type(s.frame, "h");  // already at the last head
   EXPECT_TRUE(screen.commands.empty());
+  screen.type(s.frame, "H");
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].selection.head, 6);
   screen.type(s.frame, "3");
   ASSERT_EQ(screen.commands.size(), 1U);
   EXPECT_EQ(screen.commands[0].selection.seq, 2);
@@ -64,35 +93,87 @@ TEST(Keys, ViewKeysChangeTheView) {
   EXPECT_EQ(screen.view.weight_scale, WeightScale::log10);
   for (int i = 0; i < 30; ++i) screen.type(s.frame, "+");
   EXPECT_FLOAT_EQ(screen.view.scale, 2.5F);
-  for (int i = 0; i < 60; ++i) screen.type(s.frame, "-");
+  for (int i = 0; i < 60; ++i) screen.chord(s.frame, {.key = keys::kMinus, .ctrl = true});
   EXPECT_FLOAT_EQ(screen.view.scale, 0.75F);
   screen.type(s.frame, "0");
   EXPECT_FLOAT_EQ(screen.view.scale, 1.0F);
   screen.type(s.frame, "x");
   EXPECT_EQ(screen.view.page, 1);
+  screen.type(s.frame, "p");
+  EXPECT_EQ(screen.view.mode, ScreenMode::present);
+  EXPECT_EQ(theme_in_use(screen.view), ThemeId::light);
+  screen.type(s.frame, "]");
+  EXPECT_FLOAT_EQ(screen.view.speed, 2.0F);
 }
 
-TEST(Keys, EveryKeyDoesSomethingAndNoneCollides) {
+TEST(Keys, TabRingsPanelsAndEnterGivesThemTheWindow) {
   const Sample s = sample::prefill();
-  std::set<int> named;
+  Headless screen(1600, 900);
+  screen.press(s.frame, ImGuiKey_Tab);
+  EXPECT_EQ(screen.view.shell.focused, PanelId::requests);
+  const float before = screen.marks.get("requests")->rect.w;
+  screen.chord(s.frame, {.key = keys::kRight, .alt = true});
+  screen.draw(s.frame);
+  EXPECT_NEAR(screen.marks.get("requests")->rect.w, before + 24.0F, 2.0F);
+  screen.press(s.frame, ImGuiKey_Enter);
+  EXPECT_EQ(screen.view.maximised, PanelId::requests);
+  screen.press(s.frame, ImGuiKey_Escape);
+  EXPECT_EQ(screen.view.maximised, PanelId::count_);
+  screen.press(s.frame, ImGuiKey_Escape);
+  EXPECT_EQ(screen.view.shell.focused, PanelId::count_);
+}
+
+TEST(Keys, NoTwoCollideAndEachIsExplained) {
+  std::set<std::tuple<int, bool, bool, bool>> chords;
   std::set<char> typed;
   for (const KeyBinding& key : key_table()) {
-    EXPECT_FALSE(key.text.empty());
-    EXPECT_TRUE(key.named < 0 || named.insert(key.named).second) << key.label;
-    for (const char c : key.typed) EXPECT_TRUE(typed.insert(c).second) << c;
+    EXPECT_TRUE(!key.text.empty() || key.menu == Menu::none) << key.title;
+    EXPECT_TRUE(!key.title.empty() || key.menu == Menu::none);
+    const Chord& c = key.chord;
+    EXPECT_TRUE(c.key == 0 || chords.insert({c.key, c.ctrl, c.shift, c.alt}).second) << key.label;
+    for (const char letter : std::string(key.typed) + std::string(key.also))
+      EXPECT_TRUE(typed.insert(letter).second) << letter;
+    EXPECT_TRUE(key.menu == Menu::none || key.label.empty() == (c.key == 0 && key.typed.empty()))
+        << key.title;
+  }
+}
+
+/// What a key must have done to be worth a place in the table.
+bool same_view(const ViewState& a, const ViewState& b) {
+  return a.scale == b.scale && a.theme == b.theme && a.mode == b.mode && a.page == b.page &&
+         a.stage == b.stage && a.side == b.side && a.weight_scale == b.weight_scale && a.grain == b.grain &&
+         a.speed == b.speed && a.reduced_motion == b.reduced_motion && a.maximised == b.maximised &&
+         a.splits == b.splits && a.shell.overlay == b.shell.overlay && a.shell.focused == b.shell.focused;
+}
+
+TEST(Keys, EveryActionDoesSomethingWhereTheMenuOffersIt) {
+  Sample s = sample::prefill();
+  s.frame.work = {.text = "looking", .fraction = 0.5F, .can_cancel = true};
+  s.frame.broken = Broken{.titles = {"mask"}, .note = ""};
+  s.frame.switches = {{.name = "mask",
+                       .values = {"a", "b"},
+                       .value = "b",
+                       .default_value = "a",
+                       .title = "Mask",
+                       .text = "",
+                       .break_it = true}};
+  s.frame.bookmarks.resize(1);
+  s.frame.breakpoints.resize(1);
+  Headless screen(1600, 900);
+  for (const KeyBinding& key : key_table()) {
     Selection selection;
-    selection.seq = 1;
-    selection.layer = selection.head = 1;
+    selection.seq = selection.layer = selection.head = selection.block = 1;
+    selection.stage = trace::Stage::attention;
     ViewState before;
-    before.scale = 1.5F;
+    before.scale = 1.1F;
+    before.grain = trace::Grain::head;
+    before.splits.right = 0.3F;
+    before.shell.focused = PanelId::pool;
     ViewState view = before;
     Commands commands;
-    run_key(key.action, 0, s.frame, selection, view, commands);
-    const bool view_changed = view.scale != before.scale || view.theme != before.theme ||
-                              view.shell.overlay != before.shell.overlay || view.page != before.page ||
-                              view.weight_scale != before.weight_scale || view.stage != before.stage ||
-                              view.side != before.side;
-    EXPECT_TRUE(view_changed || !commands.empty()) << key.label;
+    ASSERT_EQ(why_not(key.action, s.frame, selection, view), "") << key.title;
+    run_key(key.action, key.argument, s.frame, selection, view, commands);
+    EXPECT_TRUE(!same_view(view, before) || !commands.empty()) << key.title;
   }
 }
 

@@ -237,12 +237,14 @@ TEST(Screen, HoverLightsUpTheSameBlockElsewhere) {
 
 TEST(Screen, HelpListsEveryKey) {
   const Sample s = sample::prefill();
-  Headless screen(1024, 640);
+  Headless screen(1600, 900);
   screen.type(s.frame, "?");
   EXPECT_EQ(screen.view.shell.overlay, Overlay::help);
   screen.draw(s.frame);
-  for (const KeyBinding& key : key_table())
+  for (const KeyBinding& key : key_table()) {
+    if (key.label.empty()) continue;
     EXPECT_TRUE(screen.marks.get("help/" + std::string(key.label)).has_value()) << key.label;
+  }
   screen.press(s.frame, ImGuiKey_Escape);
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
 }

@@ -113,8 +113,8 @@ void Plan::frame(float timeline_h, bool status) {
 }
 
 void Plan::timeline(float fallback) {
-  out_[PanelId::timeline] = divide(inner_, Split::bottom, fallback * s_, std::min(92.0F, fallback), h_ * 0.5F,
-                                   false, true, input_.height);
+  out_[PanelId::timeline] = divide(inner_, Split::bottom, fallback * s_, std::min(92.0F, fallback),
+                                   h_ * 0.62F, false, true, input_.height);
 }
 
 /// A bar of tabs joined to what lies below it.
@@ -164,7 +164,8 @@ void Plan::side(Cutter column) {
 
 /// Pool, free queue and block tables above each other.
 void Plan::memory(Cutter column) {
-  out_[PanelId::tables] = column.bottom(std::clamp(column.rest.h * 0.32F, 130.0F * s_, 340.0F * s_));
+  out_[PanelId::tables] = column.bottom(
+      std::clamp(column.rest.h * 0.34F, std::min(176.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
   out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
   out_[PanelId::pool] = column.rest;
 }
@@ -185,7 +186,7 @@ void Plan::explore_wide() {
   Cutter right{divide(window, Split::right, std::clamp(w_ * 0.29F, 400.0F, 820.0F) * s_, 300.0F, 520.0F, true,
                       true, whole),
                out_.gap};
-  side({divide(right, Split::side, right.rest.h * 0.38F, 140.0F, 330.0F, false, true, right.rest.h),
+  side({divide(right, Split::side, right.rest.h * 0.38F, 140.0F, 350.0F, false, true, right.rest.h),
         out_.gap});
   memory(right);
   strip(window);

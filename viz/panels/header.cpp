@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "viz/keys.h"
 #include "viz/lookup.h"
+#include "viz/panels/menus.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -13,8 +16,8 @@ namespace {
 /// "layer < 2 / 4 >", right-aligned at `right`; returns its left edge.
 float draw_stepper(Ui& ui, float right, const char* name, int value, int count, int Selection::*field) {
   const Rect bar = ui.body;
-  const float side = ui.px(26);
-  const float y = bar.y + (bar.h - side) * 0.5F;
+  const float side = ui.px(28);
+  const float y = bar.y + std::floor((bar.h - side) * 0.5F);
   const std::string text = fmt::format("{} {} of {}", name, value, count);
   const float width = std::max(ui.px(86), text_width(ui, FontRole::strong, text) + ui.px(14));
   const Rect next{right - side, y, side, side};
@@ -30,6 +33,10 @@ float draw_stepper(Ui& ui, float right, const char* name, int value, int count, 
        "selection; model shape from the manifest");
   text_in(ui, FontRole::strong, label, ui[Color::text], text, Align::center);
   return previous.x - ui.px(12);
+}
+
+std::string step_count(const Frame& frame) {
+  return fmt::format("step {} of {}", frame.index + 1, frame.num_steps);
 }
 
 /// Kind badge, "step 3 of 41", and the path attention took.
@@ -49,7 +56,7 @@ void draw_step(Ui& ui, float x, float right) {
   text_in(ui, FontRole::strong, badge, ui[Color::on_accent], kind, Align::center);
   mark(ui, "header/kind", badge, fmt::format("{} step", kind), "StepRecord.kind");
 
-  const std::string count = fmt::format("step {} of {}", ui.frame.index + 1, ui.frame.num_steps);
+  const std::string count = step_count(ui.frame);
   const Rect number{
       badge.right() + ui.px(10), bar.y,
       std::min(text_width(ui, FontRole::strong, count) + 1.0F, right - badge.right() - ui.px(10)), bar.h};
@@ -58,10 +65,69 @@ void draw_step(Ui& ui, float x, float right) {
   mark(ui, "header/step", number, fmt::format("{}, engine step {}", count, step.step), "StepRecord.step");
 
   const Rect path{number.right() + ui.px(14), bar.y, right - number.right() - ui.px(14), bar.h};
-  if (path.w < ui.px(60)) return;
   const std::string text = fmt::format("attention: {}", path_text(step.path));
+  if (path.w < text_width(ui, FontRole::text, text)) return;
   text_in(ui, FontRole::text, path, ui[Color::muted], text, Align::left);
   mark(ui, "header/path", path, text, fmt::format("StepRecord.path, paged = {}", step.paged));
+}
+
+/// The buttons at the right end; returns their left edge.
+float draw_buttons(Ui& ui, const ScreenLayout& layout, float right) {
+  const float side = ui.px(28);
+  const float y = ui.body.y + std::floor((ui.body.h - side) * 0.5F);
+  const bool present = ui.view.mode == ScreenMode::present;
+  right -= side;
+  if (button(ui, "header/help", {right, y, side, side}, "?", "keys (?)")) ui.view.shell.open(Overlay::help);
+  right -= ui.px(4) + side;
+  if (button(ui, "header/theme", {right, y, side, side}, "\xE2\x97\x90",
+             "dark, light, high-contrast or print theme (T)"))
+    theme_to_change(ui.view) = next_theme(theme_in_use(ui.view));
+  const std::string_view mode = present ? "Explore" : "Present";
+  const float mode_w = text_width(ui, FontRole::strong, mode) + ui.px(16);
+  right -= ui.px(4) + mode_w;
+  if (button(ui, "header/present", {right, y, mode_w, side}, mode,
+             present ? "every panel again (P)" : "for a projector: large letters and a caption (P)"))
+    run_key(KeyAction::present, 0, ui.frame, ui.selection, ui.view, ui.commands);
+  if (layout.pages > 1 && ui.view.maximised == PanelId::count_) {
+    const std::string text = fmt::format("{}/{}  X", layout.page + 1, layout.pages);
+    const float width = text_width(ui, FontRole::strong, text) + ui.px(16);
+    right -= ui.px(4) + width;
+    if (button(ui, "header/page", {right, y, width, side}, text, "next group of panels (X)")) ++ui.view.page;
+  }
+  return right - ui.px(12);
+}
+
+/// Name of the scenario, which opens another one, and of the model where there is room; returns the x behind.
+float draw_names(Ui& ui, float x, float room) {
+  const Rect bar = ui.body;
+  const std::string title = ui.frame.manifest == nullptr ? "attnscope" : ui.frame.manifest->scenario_name;
+  const bool unsaved = !ui.frame.saved;
+  const float title_w = std::min(text_width(ui, FontRole::title, title) + 1.0F, room);
+  const Rect box{x, bar.y, title_w, bar.h};
+  const Hit hit = mark(ui, "header/title", box, unsaved ? title + " (not saved)" : title,
+                       ui.frame.file.empty() ? "click: open another file (Ctrl+O)" : ui.frame.file);
+  text_in(ui, FontRole::title, box, ui[hit.hovered ? Color::accent : Color::text], title, Align::left);
+  if (hit.clicked) run_key(KeyAction::open, 0, ui.frame, ui.selection, ui.view, ui.commands);
+  x += title_w;
+  if (ui.frame.manifest == nullptr) return x;
+  const trace::ModelShape& model = ui.frame.manifest->model;
+  const float model_w = text_width(ui, FontRole::text, model.name) + 1.0F;
+  if (title_w + ui.px(14) + model_w > room) return x;
+  const Rect name{x + ui.px(14), bar.y, model_w, bar.h};
+  text_in(ui, FontRole::text, name, ui[Color::muted], model.name, Align::left);
+  mark(ui, "header/model", name,
+       fmt::format("{} ({}): {} layers, H {}, Hkv {}, D {}, vocabulary {}, {}", model.name,
+                   model.architecture, model.num_layers, model.num_heads, model.num_kv_heads, model.head_dim,
+                   model.vocab_size, dtype_name(model.dtype)),
+       "Manifest.model");
+  return name.right();
+}
+
+/// Width of badge and step count, which are never cut.
+float step_width(const Ui& ui) {
+  if (!ui.frame.step) return ui.px(170);
+  return text_width(ui, FontRole::strong, kind_text(ui.frame.step->kind)) + ui.px(18) + ui.px(10) +
+         text_width(ui, FontRole::strong, step_count(ui.frame)) + ui.px(4);
 }
 
 }  // namespace
@@ -69,47 +135,16 @@ void draw_step(Ui& ui, float x, float right) {
 void draw_header(Ui& ui, const ScreenLayout& layout) {
   if (!begin_panel(ui, "header", layout[PanelId::header], {}, {}, PanelLook::bar)) return;
   const Rect bar = ui.body;
-  const float side = ui.px(26);
-  const float y = bar.y + (bar.h - side) * 0.5F;
-  float right = bar.right() - side;
-  if (button(ui, "header/help", {right, y, side, side}, "?", "keys (?)")) {
-    ui.view.shell.open(Overlay::help);
+  float right = draw_buttons(ui, layout, bar.right());
+  if (bar.w >= ui.px(700)) {
+    right = draw_stepper(ui, right, "head", ui.selection.head, num_heads(ui.frame), &Selection::head);
+    right = draw_stepper(ui, right, "layer", ui.selection.layer, num_layers(ui.frame), &Selection::layer);
   }
-  right -= ui.px(6) + side;
-  if (button(ui, "header/theme", {right, y, side, side}, "\xE2\x97\x90",
-             "dark, light, high-contrast or print theme (T)")) {
-    theme_to_change(ui.view) = next_theme(theme_in_use(ui.view));
-  }
-  right -= ui.px(12);
-  if (layout.pages > 1) {
-    const std::string text = fmt::format("view {}/{}  X", layout.page + 1, layout.pages);
-    const float width = text_width(ui, FontRole::strong, text) + ui.px(16);
-    right -= width;
-    if (button(ui, "header/page", {right, y, width, side}, text,
-               "the window is too small for every panel at once: next group of panels (X)")) {
-      ++ui.view.page;
-    }
-    right -= ui.px(12);
-  }
-  right = draw_stepper(ui, right, "head", ui.selection.head, num_heads(ui.frame), &Selection::head);
-  right = draw_stepper(ui, right, "layer", ui.selection.layer, num_layers(ui.frame), &Selection::layer);
-
-  float x = bar.x;
-  const std::string title = ui.frame.manifest == nullptr ? "attnscope" : ui.frame.manifest->scenario_name;
-  const float title_w = std::min(text_width(ui, FontRole::title, title) + 1.0F, (right - x) * 0.3F);
-  text_in(ui, FontRole::title, {x, bar.y, title_w, bar.h}, ui[Color::text], title, Align::left);
-  x += title_w + ui.px(12);
-  if (ui.frame.manifest != nullptr && right - x > ui.px(420)) {
-    const trace::ModelShape& model = ui.frame.manifest->model;
-    const Rect box{x, bar.y, std::min(text_width(ui, FontRole::text, model.name) + 1.0F, ui.px(220)), bar.h};
-    text_in(ui, FontRole::text, box, ui[Color::muted], model.name, Align::left);
-    mark(ui, "header/model", box,
-         fmt::format("{} ({}): {} layers, H {}, Hkv {}, D {}, vocabulary {}, {}", model.name,
-                     model.architecture, model.num_layers, model.num_heads, model.num_kv_heads,
-                     model.head_dim, model.vocab_size, dtype_name(model.dtype)),
-         "Manifest.model");
-    x += box.w + ui.px(16);
-  }
+  const bool titles = ui.view.mode == ScreenMode::explore && bar.w >= ui.px(1240);
+  float x = draw_menu_titles(ui, bar.x - (titles ? ui.px(9) : 0.0F), titles ? bar.w : 0.0F) + ui.px(14);
+  const float needed = step_width(ui);
+  const float room = right - x - needed - ui.px(18);
+  if (room >= ui.px(90)) x = draw_names(ui, x, room) + ui.px(18);
   draw_step(ui, x, right);
   end_panel(ui);
 }

@@ -1,32 +1,78 @@
 #include "viz/panels/help.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "viz/keys.h"
+#include "viz/widgets/dialog.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
+namespace {
+
+/// A key or the title of a group.
+struct HelpLine {
+  const KeyBinding* key = nullptr;  // null: `group`
+  Menu group = Menu::none;
+};
+
+std::vector<HelpLine> help_lines() {
+  std::vector<HelpLine> out;
+  Menu group = Menu::none;
+  for (const KeyBinding& key : key_table()) {
+    if (key.label.empty()) continue;
+    if (key.menu != group) out.push_back({nullptr, key.menu});
+    group = key.menu;
+    out.push_back({&key, group});
+  }
+  return out;
+}
+
+void draw_line(Ui& ui, const Rect& row, const HelpLine& line) {
+  if (line.key == nullptr) {
+    text_in(ui, FontRole::strong, row, ui[Color::text], menu_title(line.group), Align::left);
+    return;
+  }
+  const float label_w = std::min(ui.px(122), row.w * 0.4F);
+  text_in(ui, FontRole::mono, {row.x, row.y, label_w - ui.px(6), row.h}, ui[Color::accent], line.key->label,
+          Align::left);
+  text_in(ui, FontRole::small, {row.x + label_w, row.y, row.w - label_w, row.h}, ui[Color::text],
+          line.key->text, Align::left);
+  mark(ui, fmt::format("help/{}", line.key->label), row, std::string(line.key->text),
+       std::string(line.key->title));
+}
+
+}  // namespace
 
 void draw_help(Ui& ui, const Rect& screen) {
-  const float row = ui.px(24);
-  const float w = std::min(ui.px(520), screen.w - ui.px(16));
-  const float h = std::min(row * static_cast<float>(kNumKeys) + ui.px(52), screen.h - ui.px(16));
-  const Rect rect{std::floor(screen.x + (screen.w - w) * 0.5F), std::floor(screen.y + (screen.h - h) * 0.5F),
-                  w, h};
-  if (!begin_panel(ui, "help", rect, "Keys", "? or Esc closes", PanelLook::overlay)) return;
-  outline(ui, rect, ui[Color::stroke], ui.px(1), ui.px(6));
-  const float step = std::min(row, ui.body.h / static_cast<float>(kNumKeys));
-  const float label_w = ui.px(120);
-  float y = ui.body.y;
-  for (const KeyBinding& key : key_table()) {
-    text_in(ui, FontRole::mono, {ui.body.x, y, label_w, step}, ui[Color::accent], key.label, Align::left);
-    text_in(ui, FontRole::text, {ui.body.x + label_w, y, ui.body.w - label_w, step}, ui[Color::text],
-            key.text, Align::left);
-    ui.marks.add(std::string("help/") + std::string(key.label),
-                 visible_part(ui, {ui.body.x, y, ui.body.w, step}), std::string(key.text));
-    y += step;
+  const std::vector<HelpLine> lines = help_lines();
+  const float row = std::max(ui.px(22), std::ceil(font_pixels(FontRole::small) * 1.25F));
+  const float column_w = ui.px(380);
+  const float margin = ui.px(24);
+  const int columns = std::clamp(static_cast<int>((screen.w - 2.0F * margin) / column_w), 1, 3);
+  const int per_column = (static_cast<int>(lines.size()) + columns - 1) / columns;
+  const float width = (screen.w - 2.0F * margin) / ui.scale;
+  begin_card(ui, "help",
+             card_on(ui, screen, std::min(width, 400.0F * static_cast<float>(columns)),
+                     static_cast<float>(per_column) * row / ui.scale + 62.0F),
+             screen, true);
+  text_in(ui, FontRole::title, {ui.body.x, ui.body.y, ui.body.w, ui.px(28)}, ui[Color::text], "Keys",
+          Align::left);
+  text_in(ui, FontRole::small, {ui.body.x, ui.body.y, ui.body.w, ui.px(28)}, ui[Color::muted],
+          "? or Esc closes; the same actions are in the menus (M)", Align::right);
+  const Rect list{ui.body.x, ui.body.y + ui.px(34), ui.body.w, ui.body.h - ui.px(34)};
+  const float top = begin_scroll(ui, "help/list", list);
+  const float w = std::floor(list.w / static_cast<float>(columns));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const int column = static_cast<int>(i) / per_column;
+    const Rect box{list.x + w * static_cast<float>(column),
+                   top + row * static_cast<float>(static_cast<int>(i) % per_column), w - ui.px(14), row};
+    if (visible_part(ui, box).w > 0.0F) draw_line(ui, box, lines[i]);
   }
-  if (touch(ui, rect).clicked) ui.view.shell.close();
+  end_scroll(ui, top + row * static_cast<float>(per_column));
   end_panel(ui);
 }
 

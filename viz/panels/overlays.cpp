@@ -1,11 +1,29 @@
 #include "viz/panels/overlays.h"
 
+#include "viz/panels/entry_box.h"
 #include "viz/panels/help.h"
+#include "viz/panels/menus.h"
+#include "viz/panels/open_dialog.h"
+#include "viz/panels/palette_search.h"
 
 namespace attn::viz {
 
 void draw_overlays(Ui& ui, const Rect& screen) {
-  if (ui.view.shell.overlay == Overlay::help) draw_help(ui, screen);
+  switch (ui.view.shell.overlay) {
+    case Overlay::none:
+      return;
+    case Overlay::help:
+      return draw_help(ui, screen);
+    case Overlay::menu:
+      return draw_menu(ui, screen);
+    case Overlay::palette:
+    case Overlay::find:
+      return draw_palette(ui, screen);
+    case Overlay::entry:
+      return draw_entry_box(ui, screen);
+    case Overlay::open:
+      return draw_open_dialog(ui, screen);
+  }
 }
 
 }  // namespace attn::viz

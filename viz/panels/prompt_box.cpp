@@ -4,22 +4,13 @@
 
 #include <algorithm>
 
+#include "viz/widgets/dialog.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
 namespace {
 
 constexpr int kMaxTokensLimit = 4096;
-
-/// Lets ImGui write into a std::string of any length.
-int grow(ImGuiInputTextCallbackData* data) {
-  if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
-    auto* text = static_cast<std::string*>(data->UserData);
-    text->resize(static_cast<std::size_t>(data->BufTextLen));
-    data->Buf = text->data();
-  }
-  return 0;
-}
 
 /// "" when a prompt can be added now, else the reason.
 std::string reason_against(const Ui& ui) {
@@ -46,7 +37,7 @@ void draw_prompt_box(Ui& ui, const Rect& rect) {
   const float text_h = ui.px(52);
   std::string& prompt = ui.view.prompt;
   ImGui::InputTextMultiline("##prompt", prompt.data(), prompt.capacity() + 1, {rect.w, text_h},
-                            ImGuiInputTextFlags_CallbackResize, grow, &prompt);
+                            ImGuiInputTextFlags_CallbackResize, grow_text, &prompt);
   ui.marks.add("requests/prompt", visible_part(ui, {rect.x, y, rect.w, text_h}), prompt);
   y += text_h + gap;
 

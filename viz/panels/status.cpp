@@ -31,42 +31,100 @@ Check last_check(const Frame& frame) {
           view.max_abs_diff_o <= limit};
 }
 
+/// Each draws at the right end of `bar` and takes its room off it.
+void draw_check(Ui& ui, Rect& bar) {
+  const Check check = last_check(ui.frame);
+  const float w = std::min(text_width(ui, FontRole::mono, check.text) + ui.px(4), bar.w * 0.45F);
+  const Rect box{bar.right() - w, bar.y, w, bar.h};
+  const Color color = !check.known ? Color::muted : check.good ? Color::ok : Color::error;
+  text_in(ui, FontRole::mono, box, ui[color], check.text, Align::right);
+  if (ui.frame.attention) {
+    const trace::AttentionView& view = *ui.frame.attention;
+    mark(ui, "status/check", box, fmt::format("{}, max|o| = {:.3e}", check.text, view.max_abs_o),
+         fmt::format("{} on {} against LayerRecord.o of step {}, layer {}", view.kernel, view.device,
+                     view.step, view.layer));
+  }
+  bar.w -= w + ui.px(16);
+}
+
+void draw_quiet(Ui& ui, Rect& bar, const char* name, const std::string& text, const std::string& source) {
+  const float w = text_width(ui, FontRole::small, text) + ui.px(4);
+  if (text.empty() || w > bar.w * 0.4F) return;
+  const Rect box{bar.right() - w, bar.y, w, bar.h};
+  text_in(ui, FontRole::small, box, ui[Color::text], text, Align::right);
+  mark(ui, name, box, text, source);
+  bar.w -= w + ui.px(16);
+}
+
+/// What is being worked on, how far it is, and the way to stop it.
+void draw_work(Ui& ui, const Rect& bar) {
+  const Work& work = ui.frame.work;
+  float x = bar.x;
+  if (work.can_cancel) {
+    const Rect cancel{x, bar.y + ui.px(2), ui.px(64), bar.h - ui.px(4)};
+    if (button(ui, "status/cancel", cancel, "Cancel", "stop this work")) send(ui, Command::Kind::cancel);
+    x = cancel.right() + ui.px(10);
+  }
+  if (work.fraction >= 0.0F) {
+    const Rect track{x, bar.y + std::floor(bar.h * 0.5F) - ui.px(4), ui.px(120), ui.px(8)};
+    fill(ui, track, ui[Color::raised], 1.0F, ui.px(4));
+    outline(ui, track, ui[Color::stroke], 1.0F, ui.px(4));
+    fill(ui, {track.x, track.y, track.w * std::clamp(work.fraction, 0.0F, 1.0F), track.h}, ui[Color::accent],
+         1.0F, ui.px(4));
+    x = track.right() + ui.px(10);
+  }
+  const std::string text =
+      work.fraction >= 0.0F ? fmt::format("{}  {:.0f} %", work.text, work.fraction * 100.0F) : work.text;
+  const Rect box{x, bar.y, bar.right() - x, bar.h};
+  text_in(ui, FontRole::small, box, ui[Color::text], text, Align::left);
+  if (box.w > 0.0F) mark(ui, "status/work", box, text);
+}
+
+void draw_message(Ui& ui, const Rect& bar) {
+  const std::string hints =
+      "Space play   \xE2\x86\x90 \xE2\x86\x92 step   \xE2\x86\x91 \xE2\x86\x93 grain   1-6 sequence   Ctrl+K "
+      "commands   "
+      "? keys";
+  const bool stopped = !ui.frame.stopped_at.empty();
+  const std::string text = stopped                   ? fmt::format("Stopped: {}", ui.frame.stopped_at)
+                           : ui.frame.status.empty() ? hints
+                                                     : ui.frame.status;
+  const Color color = stopped ? Color::accent : ui.frame.status.empty() ? Color::muted : Color::text;
+  text_in(ui, FontRole::small, bar, ui[color], text, Align::left);
+  if (bar.w > 0.0F) mark(ui, "status/text", bar, text);
+}
+
+std::string_view grain_text(trace::Grain grain) {
+  switch (grain) {
+    case trace::Grain::step:
+      return "step";
+    case trace::Grain::stage:
+      return "stage";
+    case trace::Grain::head:
+      return "head";
+    case trace::Grain::tile:
+      return "tile";
+    case trace::Grain::cell:
+      return "cell";
+  }
+  return "?";
+}
+
 }  // namespace
 
 void draw_status(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "status", rect, {}, {}, PanelLook::bar)) return;
-  const Rect bar{ui.body.x, rect.y, ui.body.w, rect.h};
-  const Check check = last_check(ui.frame);
-  const float check_w = std::min(text_width(ui, FontRole::mono, check.text) + ui.px(4), bar.w * 0.45F);
-  const Rect check_box{bar.right() - check_w, bar.y, check_w, bar.h};
-  text_in(ui, FontRole::mono, check_box,
-          ui[!check.known ? Color::muted
-             : check.good ? Color::ok
-                          : Color::error],
-          check.text, Align::right);
-  if (ui.frame.attention) {
-    mark(ui, "status/check", check_box,
-         fmt::format("{}, max|o| = {:.3e}", check.text, ui.frame.attention->max_abs_o),
-         fmt::format("{} on {} against LayerRecord.o of step {}, layer {}", ui.frame.attention->kernel,
-                     ui.frame.attention->device, ui.frame.attention->step, ui.frame.attention->layer));
+  Rect bar{ui.body.x, rect.y, ui.body.w, rect.h};
+  draw_check(ui, bar);
+  draw_quiet(ui, bar, "status/device", ui.frame.device, "device of the engine");
+  draw_quiet(ui, bar, "status/grain",
+             fmt::format("\xE2\x86\x90 \xE2\x86\x92 by {}", grain_text(ui.view.grain)),
+             "grain of the arrow keys; \xE2\x86\x91 \xE2\x86\x93 change it");
+  if (ui.frame.work.active()) {
+    draw_work(ui, bar);
+  } else {
+    draw_message(ui, bar);
   }
-  float right = check_box.x - ui.px(16);
-  if (!ui.frame.device.empty()) {
-    const float w =
-        std::min(text_width(ui, FontRole::small, ui.frame.device) + ui.px(4), (right - bar.x) * 0.35F);
-    const Rect box{right - w, bar.y, w, bar.h};
-    text_in(ui, FontRole::small, box, ui[Color::text], ui.frame.device, Align::right);
-    mark(ui, "status/device", box, ui.frame.device, "device of the engine");
-    right = box.x - ui.px(16);
-  }
-  const std::string hints =
-      "Space play   \xE2\x86\x90 \xE2\x86\x92 step   \xE2\x86\x91 \xE2\x86\x93 layer   [ ] head   1-6 "
-      "sequence   ? keys";
-  const std::string text = ui.frame.status.empty() ? hints : ui.frame.status;
-  const Rect box{bar.x, bar.y, right - bar.x, bar.h};
-  text_in(ui, FontRole::small, box, ui[ui.frame.status.empty() ? Color::muted : Color::text], text,
-          Align::left);
-  if (box.w > 0.0F) mark(ui, "status/text", box, text);
   end_panel(ui);
 }
 

@@ -71,13 +71,12 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
   ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1.0F, 1.0F});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
   // ImGui keeps windows that never come to the front behind all others: panels are such, overlays are not.
-  const bool behind = look != PanelLook::overlay;
+  const bool behind = look != PanelLook::dialog;
   ImGui::Begin(name, nullptr,
                kPanelFlags | (behind ? ImGuiWindowFlags_NoBringToFrontOnFocus : ImGuiWindowFlags_None));
   ImGui::PopStyleVar(3);
   enter_window(ui);
   ui.panel = rect;
-  if (look == PanelLook::overlay) fill(ui, rect, ui[Color::panel], 1.0F, ui.px(6));
   const float pad = ui.px(10);
   ui.body = {rect.x + pad, rect.y + ui.px(6), rect.w - 2.0F * pad, rect.h - ui.px(12)};
   if (!title.empty()) {
@@ -93,7 +92,7 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
     ui.body.y += used_h;
     ui.body.h = std::max(0.0F, ui.body.h - used_h);
   }
-  ui.marks.add(std::string(name), rect);
+  if (look != PanelLook::dialog) ui.marks.add(std::string(name), rect);
   return true;
 }
 

@@ -38,8 +38,9 @@ struct Hit {
   bool clicked = false;
 };
 
-/// Cards and bars stand on the cleared background, which is the panel colour; overlays bring their own.
-enum class PanelLook : unsigned char { card, bar, overlay };
+/// Cards and bars stand on the cleared background, which is the panel colour; a dialog is a window over all
+/// of them that paints itself.
+enum class PanelLook : unsigned char { card, bar, dialog };
 
 /// Opens the panel's window; false when it has no room (then end_panel must not be called). `caption` is the
 /// quiet line at the right of the title.

@@ -1,0 +1,57 @@
+// What the menus say of an action before it is done.
+#include "viz/keys.h"
+
+namespace attn::viz {
+
+std::string_view why_not(KeyAction action, const Frame& frame, const Selection& selection,
+                         const ViewState& view) {
+  const bool any = frame.num_steps > 0;
+  switch (action) {
+    case KeyAction::save:
+    case KeyAction::still:
+    case KeyAction::bookmark:
+    case KeyAction::diff:
+    case KeyAction::go_to_step:
+      return any ? "" : "no step has been recorded yet";
+    case KeyAction::export_tensor:
+      return frame.attention ? "" : "no attention is loaded for this step and layer";
+    case KeyAction::run_to:
+      return selection.block >= 0 || view.shell.has_condition ? "" : "select a block first";
+    case KeyAction::run:
+    case KeyAction::run_back:
+      return frame.breakpoints.empty() ? "there is no break point yet" : "";
+    case KeyAction::cancel:
+      return frame.work.can_cancel ? "" : "nothing is being worked on";
+    case KeyAction::go_to_bookmark:
+      return frame.bookmarks.empty() ? "there is no bookmark yet" : "";
+    case KeyAction::maximise:
+      return view.shell.focused != PanelId::count_ || view.maximised != PanelId::count_
+                 ? ""
+                 : "choose a panel with Tab first";
+    case KeyAction::repair:
+      return frame.broken ? "" : "nothing is broken";
+    default:
+      return "";
+  }
+}
+
+bool is_on(KeyAction action, const Frame& frame, const ViewState& view) {
+  switch (action) {
+    case KeyAction::present:
+      return view.mode == ScreenMode::present;
+    case KeyAction::reduced_motion:
+      return view.reduced_motion;
+    case KeyAction::play:
+      return view.playing;
+    case KeyAction::maximise:
+      return view.maximised != PanelId::count_;
+    case KeyAction::compare:
+      return view.stage == StageView::compare;
+    case KeyAction::diff:
+      return frame.diff != nullptr;
+    default:
+      return false;
+  }
+}
+
+}  // namespace attn::viz

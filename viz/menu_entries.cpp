@@ -1,0 +1,259 @@
+#include "viz/menu_entries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "viz/layout/panel_names.h"
+#include "viz/lookup.h"
+
+namespace attn::viz {
+namespace {
+
+using trace::Condition;
+using trace::ConditionKind;
+
+MenuEntry entry_of(const KeyBinding& key, const Ui& ui) {
+  const std::string_view against = why_not(key.action, ui.frame, ui.selection, ui.view);
+  MenuEntry entry;
+  entry.choice = {.name = std::string(key.title),
+                  .title = std::string(key.title),
+                  .right = std::string(key.label),
+                  .tip = against.empty() ? std::string(key.text) : fmt::format("{}; {}", key.text, against),
+                  .enabled = against.empty(),
+                  .checked = is_on(key.action, ui.frame, ui.view),
+                  .rule = key.rule};
+  entry.run = [action = key.action, argument = key.argument](Ui& now) {
+    run_key(action, argument, now.frame, now.selection, now.view, now.commands);
+  };
+  return entry;
+}
+
+MenuEntry command_entry(Choice choice, Command command) {
+  return {std::move(choice), [command = std::move(command)](Ui& ui) { ui.commands.push_back(command); }};
+}
+
+void add_files(const std::vector<std::string>& paths, std::string_view heading, std::vector<MenuEntry>& out) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::filesystem::path path = paths[i];
+    Command command;
+    command.kind = Command::Kind::open_file;
+    command.text = paths[i];
+    out.push_back(command_entry({.name = paths[i],
+                                 .title = path.filename().string(),
+                                 .tip = paths[i],
+                                 .heading = i == 0 ? std::string(heading) : "",
+                                 .rule = i == 0},
+                                std::move(command)));
+  }
+}
+
+/// "run to: preemption" or "stop at: preemption"; numbers are asked for.
+MenuEntry condition_entry(const Condition& condition, bool stop) {
+  std::string text = trace::condition_text(condition);
+  const bool asks = asks_number(condition);
+  if (asks) text += "\xE2\x80\xA6";
+  return {
+      {.name = fmt::format("{} {}", stop ? "stop" : "run", static_cast<int>(condition.kind)), .title = text},
+      [condition, stop, asks](Ui& ui) {
+        ShellView& shell = ui.view.shell;
+        if (asks) {
+          shell.open(Overlay::entry);
+          shell.entry = stop ? Entry::stop_at_value : Entry::run_to_value;
+          shell.condition = condition;
+          return;
+        }
+        Command command;
+        command.kind = stop ? Command::Kind::add_breakpoint : Command::Kind::run_to;
+        command.a = 1;
+        command.condition = condition;
+        ui.commands.push_back(command);
+        if (!stop) shell.has_condition = true;
+        if (!stop) shell.condition = condition;
+      }};
+}
+
+void add_run(const Ui& ui, std::vector<MenuEntry>& out) {
+  bool first = true;
+  for (const Condition& condition : offered_conditions(ui.selection, ui.frame)) {
+    MenuEntry entry = condition_entry(condition, false);
+    entry.choice.heading = first ? "Run to" : "";
+    entry.choice.rule = std::exchange(first, false);
+    out.push_back(std::move(entry));
+  }
+  MenuEntry more{{.name = "add",
+                  .title = "Add a break point\xE2\x80\xA6",
+                  .tip = "stop whenever one of these holds",
+                  .heading = "Break points (again: no more)",
+                  .rule = true},
+                 [](Ui& now) {
+                   now.view.shell.open(Overlay::palette);
+                   now.view.shell.text = "stop at: ";
+                 }};
+  out.push_back(std::move(more));
+  for (std::size_t i = 0; i < ui.frame.breakpoints.size(); ++i) {
+    Command command;
+    command.kind = Command::Kind::remove_breakpoint;
+    command.a = static_cast<int>(i);
+    out.push_back(command_entry({.name = fmt::format("breakpoint {}", i),
+                                 .title = trace::condition_text(ui.frame.breakpoints[i]),
+                                 .tip = "remove this break point",
+                                 .checked = true},
+                                std::move(command)));
+  }
+}
+
+void add_bookmarks(const Ui& ui, std::vector<MenuEntry>& out) {
+  for (std::size_t i = 0; i < ui.frame.bookmarks.size(); ++i) {
+    const trace::Bookmark& bookmark = ui.frame.bookmarks[i];
+    Command command;
+    command.kind = Command::Kind::go_to_bookmark;
+    command.a = static_cast<int>(i);
+    out.push_back(command_entry({.name = fmt::format("bookmark {}", i),
+                                 .title = fmt::format("step {}{}{}", bookmark.cursor.index + 1,
+                                                      bookmark.note.empty() ? "" : ": ", bookmark.note),
+                                 .right = i < 9 ? fmt::format("Ctrl+{}", i + 1) : "",
+                                 .heading = i == 0 ? "Bookmarks" : "",
+                                 .rule = i == 0},
+                                std::move(command)));
+  }
+}
+
+void add_views(const Ui& ui, std::vector<MenuEntry>& out) {
+  MenuEntry alone{
+      {.name = "alone", .title = "One panel alone\xE2\x80\xA6", .tip = "choose a panel to fill the window"},
+      [](Ui& now) {
+        now.view.shell.open(Overlay::palette);
+        now.view.shell.text = "alone: ";
+      }};
+  out.push_back(std::move(alone));
+  for (int i = 0; i < kNumThemes; ++i) {
+    const auto id = static_cast<ThemeId>(i);
+    out.push_back({{.name = fmt::format("theme {}", theme_of(id).name),
+                    .title = fmt::format("Theme: {}", theme_of(id).name),
+                    .heading = i == 0 ? "Theme" : "",
+                    .checked = theme_in_use(ui.view) == id,
+                    .rule = i == 0},
+                   [id](Ui& now) { theme_to_change(now.view) = id; }});
+  }
+}
+
+/// One entry per value of a switch; the one in force is ticked.
+void add_switches(const Ui& ui, bool break_it, std::vector<MenuEntry>& out) {
+  for (const Switch& s : ui.frame.switches) {
+    if (s.break_it != break_it) continue;
+    for (std::size_t v = 0; v < s.values.size(); ++v) {
+      Command command;
+      command.kind = Command::Kind::set_switch;
+      command.text = s.name;
+      command.value = s.values[v];
+      out.push_back(command_entry({.name = fmt::format("{}={}", s.name, s.values[v]),
+                                   .title = s.values[v],
+                                   .right = s.values[v] == s.default_value ? "default" : "",
+                                   .tip = fmt::format("{}\n{} = {}", s.text, s.name, s.values[v]),
+                                   .heading = v == 0 ? s.title : "",
+                                   .checked = s.values[v] == s.value,
+                                   .rule = v == 0},
+                                  std::move(command)));
+    }
+  }
+}
+
+void add_break_it(const Ui& ui, std::vector<MenuEntry>& out) {
+  if (ui.frame.switches.empty()) {
+    const std::string note = ui.frame.switches_note.empty()
+                                 ? "switches need a live run: open a scenario or a model"
+                                 : ui.frame.switches_note;
+    out.push_back({{.name = "note", .title = note, .enabled = false, .rule = true}, {}});
+    return;
+  }
+  add_switches(ui, true, out);
+}
+
+}  // namespace
+
+std::vector<Condition> offered_conditions(const Selection& selection, const Frame& frame) {
+  std::vector<Condition> out;
+  using enum ConditionKind;
+  for (const ConditionKind kind : {block_written, ref_count_changes, block_allocated})
+    out.push_back({.kind = kind, .a = selection.block, .x = 0.0});
+  for (const ConditionKind kind : {preemption, eviction, prefix_hit, rescale, nan_or_inf})
+    out.push_back({.kind = kind, .a = -1, .x = 0.0});
+  out.push_back({.kind = stolen_mass, .a = -1, .x = 0.05});
+  out.push_back({.kind = error_above, .a = -1, .x = 1e-5});
+  // The token looked at, else the one sampled first in this step.
+  int token = frame.step && !frame.step->sampled.empty() ? frame.step->sampled.front().token_id : 0;
+  if (frame.step && selection.k_col >= 0) {
+    const trace::SeqState* seq = find_seq(frame.step->seqs_after, selection.seq);
+    if (seq != nullptr && static_cast<std::size_t>(selection.k_col) < seq->token_ids.size())
+      token = seq->token_ids[static_cast<std::size_t>(selection.k_col)];
+  }
+  out.push_back({.kind = token_equals, .a = token, .x = 0.0});
+  return out;
+}
+
+bool asks_number(const Condition& condition) {
+  return condition.kind == ConditionKind::stolen_mass || condition.kind == ConditionKind::error_above ||
+         condition.kind == ConditionKind::token_equals;
+}
+
+std::vector<MenuEntry> menu_entries(const Ui& ui, Menu menu) {
+  std::vector<MenuEntry> out;
+  for (const KeyBinding& key : key_table()) {
+    if (key.menu == menu) out.push_back(entry_of(key, ui));
+  }
+  switch (menu) {
+    case Menu::file:
+      add_files(ui.frame.scenarios, "Lessons and scenarios", out);
+      add_files(ui.frame.recent_files, "Recent files", out);
+      break;
+    case Menu::run:
+      add_run(ui, out);
+      add_switches(ui, false, out);
+      break;
+    case Menu::go:
+      add_bookmarks(ui, out);
+      break;
+    case Menu::view:
+      add_views(ui, out);
+      break;
+    case Menu::break_it:
+      add_break_it(ui, out);
+      break;
+    default:
+      break;
+  }
+  return out;
+}
+
+std::vector<MenuEntry> palette_entries(const Ui& ui) {
+  std::vector<MenuEntry> out;
+  for (int m = 0; m < kNumMenus; ++m) {
+    std::string heading;
+    for (MenuEntry& entry : menu_entries(ui, static_cast<Menu>(m))) {
+      if (!entry.choice.heading.empty()) heading = entry.choice.heading;
+      if (entry.choice.rule && entry.choice.heading.empty()) heading.clear();
+      const std::string group(heading.empty() ? menu_title(static_cast<Menu>(m)) : heading);
+      entry.choice.title = fmt::format("{}: {}", group, entry.choice.title);
+      entry.choice.heading.clear();
+      entry.choice.rule = false;
+      out.push_back(std::move(entry));
+    }
+  }
+  for (const Condition& condition : offered_conditions(ui.selection, ui.frame)) {
+    MenuEntry entry = condition_entry(condition, true);
+    entry.choice.title = "stop at: " + entry.choice.title;
+    out.push_back(std::move(entry));
+  }
+  for (int i = 0; i < kNumPanels; ++i) {
+    const auto id = static_cast<PanelId>(i);
+    if (panel_title(id).empty()) continue;
+    out.push_back({{.name = fmt::format("alone {}", panel_name(id)),
+                    .title = fmt::format("alone: {}", panel_title(id))},
+                   [id](Ui& now) { now.view.maximised = id; }});
+  }
+  return out;
+}
+
+}  // namespace attn::viz

@@ -79,6 +79,7 @@ class CudaDevice final : public Device {
     // Full float products: TF32 would round the inputs to 10 bits.
     cublas_check(cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
     context_.stream = stream_;
+    context_.tensor_cores = properties_.major >= 8;
   }
   ~CudaDevice() override {
     cublasDestroy(cublas_);

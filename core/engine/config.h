@@ -14,8 +14,8 @@ enum class FreeListOrder : std::uint8_t { ordered, scrambled };
 enum class HashPolicy : std::uint8_t { head, old };  // head: hash after the forward; old: at allocate
 
 /// Highest level of each attention operation (kernels/attention); 1 is the lowest.
-inline constexpr int kPrefillLevels = 2;
-inline constexpr int kDecodeLevels = 2;
+inline constexpr int kPrefillLevels = 3;
+inline constexpr int kDecodeLevels = 3;
 
 /// Names follow nano-vllm's Config; limits in tokens, sequences and blocks.
 struct EngineConfig {

@@ -30,7 +30,7 @@ __global__ void probe_weights_kernel(Params p) {
 /// address.
 template <class Params>
 void check_attention(const char* op, const Params& p, std::size_t workspace_needed, int num_k_tiles) {
-  ATTN_CHECK(p.level == 1 || p.level == 2, "{}: level {} does not exist; levels are 1 and 2", op, p.level);
+  ATTN_CHECK(p.level >= 1 && p.level <= 3, "{}: level {} does not exist; levels are 1 to 3", op, p.level);
   ATTN_CHECK(p.head_dim > 0 && p.head_dim % 8 == 0 && p.head_dim <= kMaxHeadDim,
              "{}: head_dim {} is not a multiple of 8 up to {}", op, p.head_dim, kMaxHeadDim);
   ATTN_CHECK(p.num_kv_heads > 0 && p.num_heads > 0 && p.num_heads % p.num_kv_heads == 0,
@@ -57,9 +57,16 @@ void check_attention(const char* op, const Params& p, std::size_t workspace_need
   ATTN_CHECK(!(probe.tile_m || probe.tile_l || probe.tile_alpha || probe.tile_o_norm) ||
                  probe.max_tiles >= num_k_tiles,
              "{}: probe has {} columns for {} tiles", op, probe.max_tiles, num_k_tiles);
-  // Level 1 and the weights of a probe put batch x heads on grid.z, level 2 the batch alone.
-  const std::int64_t grid_z = p.level == 2 && !probe.weights ? p.batch : std::int64_t{p.batch} * p.num_heads;
+  // Level 1 and the weights of a probe put batch x heads on grid.z, the others the batch alone.
+  const std::int64_t grid_z = p.level >= 2 && !probe.weights ? p.batch : std::int64_t{p.batch} * p.num_heads;
   ATTN_CHECK(grid_z <= 65535, "{}: batch {} x {} heads is beyond the grid's 65535", op, p.batch, p.num_heads);
+}
+
+/// The params with level 3 taken back where the device has no bf16 mma.
+template <class Params>
+Params at_level_of(const LaunchContext& context, Params p) {
+  if (p.level == 3 && !context.tensor_cores) p.level = 2;
+  return p;
 }
 
 /// Data an attention launch must move: q, o, lse and the K and V rows of `total_k` keys, once each.

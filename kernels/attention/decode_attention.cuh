@@ -1,9 +1,11 @@
 // decode_attention: one query per sequence against its whole context; dense with pads attended, dense masked
-// by length, or paged. Levels: 1 l1_naive.cuh, 2 decode_l2_tiled.cuh (+ merge_states.cuh when split).
+// by length, or paged. Levels: 1 l1_naive.cuh, 2 decode_l2_tiled.cuh (+ merge_states.cuh when split), 3
+// decode_l3_stream.cuh.
 #pragma once
 
 #include "kernels/attention/attention_launch.cuh"
 #include "kernels/attention/decode_l2_tiled.cuh"
+#include "kernels/attention/decode_l3_stream.cuh"
 #include "kernels/attention/merge_states.cuh"
 
 namespace attn::ATTN_BACKEND {
@@ -45,11 +47,47 @@ inline void launch_decode_level2(const DecodeParams& p, const DecodePlan& plan, 
   launch_merge_states(merge, context);
 }
 
+/// Level 3: one launch, after one that clears the tickets when the caller keeps none.
+inline void launch_decode_level3(DecodeParams p, const DecodePlan& plan, std::int64_t total_k,
+                                 LaunchContext& context) {
+  const int group = p.num_heads / p.num_kv_heads, units = p.num_kv_heads * ceil_div(group, kL3DecodeRows);
+  const std::size_t states = std::size_t{2} * plan.num_slices * p.num_heads;
+  if (plan.num_slices > 1 && !p.tickets) {
+    const int count = p.batch * units;
+    p.tickets =
+        reinterpret_cast<std::uint32_t*>(static_cast<float*>(p.workspace) + states * (p.head_dim + 1));
+    LaunchRecord clear{"clear_tickets_kernel",
+                       {static_cast<unsigned>(ceil_div(count, kL3Threads)), 1, 1},
+                       {kL3Threads, 1, 1}};
+    clear.bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(count);
+    launch_kernel(context, clear, clear_tickets_kernel, p.tickets, count);
+  }
+  LaunchRecord record{kernel_name("decode_l3_stream_kernel", p.dtype, false),
+                      {static_cast<unsigned>(units), static_cast<unsigned>(plan.num_slices), 1},
+                      {kL3Threads, 1, 1}};
+  record.bytes = attention_bytes(p, total_k);
+  // The ends between slices cut sequences into that many more pieces, each a partial written and read.
+  if (plan.num_slices > 1) record.bytes += 2 * (states / 2) * (p.head_dim + 1) * sizeof(float);
+  record.flop = 4ULL * total_k * p.num_heads * p.head_dim;
+  const auto launch = [&](auto type) {
+    using T = typename decltype(type)::type;
+    const auto launch_dim = [&](auto dim) {
+      constexpr int kDim = decltype(dim)::value;
+      record.shared_bytes = StreamShared<T, kDim>::bytes(min_of(group, kL3DecodeRows));
+      launch_kernel(context, record, decode_l3_stream_kernel<T, kDim>, p, plan);
+    };
+    if (p.head_dim == 64) return launch_dim(std::integral_constant<int, 64>{});
+    launch_dim(std::integral_constant<int, 128>{});
+  };
+  if (p.dtype == DType::bf16) return launch(Type<__nv_bfloat16>{});
+  launch(Type<__half>{});
+}
+
 inline void launch_decode_attention(const DecodeParams& p, LaunchContext& context) {
   ATTN_CHECK(p.batch >= 0 && p.max_len >= 0, "decode_attention: batch {}, max_len {}", p.batch, p.max_len);
   if (p.batch == 0) return;
   ATTN_CHECK(p.num_kv_heads > 0, "decode_attention: {} KV heads", p.num_kv_heads);
-  const DecodePlan plan = plan_decode(p, context.num_sms);
+  const DecodePlan plan = plan_decode(at_level_of(context, p), context.num_sms);
   check_attention("decode_attention", p, plan.workspace_bytes, plan.num_k_tiles);
   ATTN_CHECK(p.form == DecodeForm::dense_padded || p.context_lens, "decode_attention: context_lens is null");
   ATTN_CHECK((p.form == DecodeForm::paged) == (p.block_tables != nullptr),
@@ -59,8 +97,10 @@ inline void launch_decode_attention(const DecodeParams& p, LaunchContext& contex
   // sequence.
   const bool exact = p.total_k_hint > 0 && p.form != DecodeForm::dense_padded;
   const std::int64_t total_k = exact ? p.total_k_hint : std::int64_t{p.batch} * p.max_len;
-  if (p.level == 1) {
+  if (plan.level == 1) {
     launch_level1(p, total_k, total_k, context);
+  } else if (plan.level == 3) {
+    launch_decode_level3(p, plan, total_k, context);
   } else {
     launch_decode_level2(p, plan, total_k, context);
   }

@@ -32,7 +32,8 @@ struct LaunchContext {
   void* executor = nullptr;
   bool timing = false;
   std::vector<LaunchRecord>* log = nullptr;
-  int num_sms = 1;  // blocks of one wave, for plans made inside a launcher (decode num_splits = 0)
+  bool tensor_cores = true;  // mma of 16-bit types and cp.async: sm_80 and later; the emulator has them
+  int num_sms = 1;           // blocks of one wave, for plans made inside a launcher (decode num_splits = 0)
 };
 
 }  // namespace attn

@@ -87,7 +87,7 @@ struct ProbeBuffers {
 /// block_tables is null, else read from the paged cache with lengths from cu_seqlens_k.
 struct PrefillParams {
   DType dtype = DType::f32;
-  int level = 2;  // 1 naive, 2 tiled online softmax
+  int level = 2;  // 1 naive, 2 tiled online softmax, 3 tensor cores (where level_of says so, else 2)
   int batch = 0;
   int num_heads = 0;
   int num_kv_heads = 0;
@@ -127,7 +127,8 @@ enum class DecodeForm : std::uint8_t {
 /// One query per sequence.
 struct DecodeParams {
   DType dtype = DType::f32;
-  int level = 2;  // 1 naive, 2 tiled online softmax, split-KV when num_splits > 1
+  int level =
+      2;  // 1 naive, 2 tiled online softmax, 3 streaming tensor cores (where level_of says so, else 2)
   DecodeForm form = DecodeForm::paged;
   int batch = 0;
   int num_heads = 0;
@@ -149,6 +150,9 @@ struct DecodeParams {
   float* lse = nullptr;                        // [H, B]
   void* workspace = nullptr;                   // plan_decode(...).workspace_bytes
   std::size_t workspace_bytes = 0;
+  // Level 3 counts the finished slices of a sequence here: [B * H] at least, 0 before and 0 again after each
+  // launch, of one stream. Null: a small launch clears a part of the workspace first, which costs 2 us.
+  std::uint32_t* tickets = nullptr;
   ProbeBuffers probe = {};
   int k_tile = 0;  // keys per online-softmax tile (level 2); 0 = plan chooses
   // Optional host hint for the launch record; 0 = unknown, the upper bound from the shapes is used.

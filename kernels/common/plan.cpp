@@ -31,11 +31,48 @@ int auto_splits(int units, int num_tiles, int num_sms) {
   return std::max(1, ceil_div(num_tiles, tiles_per_split));
 }
 
+template <class Params>
+int choose_level(const Params& p) {
+  if (p.level != 3) return p.level;
+  const bool fits = p.dtype != DType::f32 && (p.head_dim == 64 || p.head_dim == 128) &&
+                    (p.k_tile == 0 || p.k_tile == kL3KeyTile) && !p.probe.wanted() && p.scale > 0.0F &&
+                    (!p.block_tables || p.kv.block_size % kL3WarpKeys == 0);
+  return fits ? 3 : 2;
+}
+
+DecodePlan plan_decode_l3(const DecodeParams& params, int num_sms) {
+  DecodePlan plan;
+  plan.level = 3;
+  plan.k_tile = kL3KeyTile;
+  plan.num_splits = params.num_splits;
+  plan.num_k_tiles = ceil_div(params.max_len, plan.k_tile);
+  const int units = params.num_kv_heads * ceil_div(params.num_heads / params.num_kv_heads, kL3DecodeRows);
+  const std::int64_t tiles = std::int64_t{params.batch} * std::max(1, plan.num_k_tiles);
+  const std::int64_t wanted = params.num_splits > 0 ? std::int64_t{params.num_splits} * params.batch
+                                                    : std::max(1, kL3BlocksPerSm * num_sms / units);
+  plan.num_slices = static_cast<int>(std::min({wanted, tiles, std::int64_t{65535}}));
+  const auto per_slice = static_cast<int>((tiles + plan.num_slices - 1) / std::max(1, plan.num_slices));
+  plan.keys_per_split = std::max(kL3MinSliceTiles, per_slice) * plan.k_tile;
+  if (plan.num_slices > 1) {  // a slice leaves at most two partials, of the sequences that its ends cut
+    const std::size_t states = std::size_t{2} * plan.num_slices * params.num_heads;
+    plan.workspace_bytes = sizeof(float) * states * (static_cast<std::size_t>(params.head_dim) + 1) +
+                           sizeof(std::uint32_t) * static_cast<std::size_t>(params.batch) * units;
+  }
+  return plan;
+}
+
 }  // namespace
+
+int level_of(const PrefillParams& params) { return choose_level(params); }
+int level_of(const DecodeParams& params) { return choose_level(params); }
 
 PrefillPlan plan_prefill(const PrefillParams& params) {
   PrefillPlan plan;
-  if (params.level == 1) {  // one row at a time, all its keys as one tile, every score kept in memory
+  plan.level = level_of(params);
+  if (plan.level == 3) {
+    plan.q_tile = kL3QueryTile;
+    plan.k_tile = kL3KeyTile;
+  } else if (plan.level == 1) {  // one row at a time, all its keys as one tile, every score kept in memory
     plan.q_tile = 1;
     plan.k_tile = std::max(1, params.max_seqlen_k);
     plan.workspace_bytes = score_bytes(params.num_heads, params.total_q, params.max_seqlen_k);
@@ -50,7 +87,16 @@ PrefillPlan plan_prefill(const PrefillParams& params) {
 
 DecodePlan plan_decode(const DecodeParams& params, int num_sms) {
   DecodePlan plan;
-  if (params.level == 1) {
+  plan.level = level_of(params);
+  if (plan.level == 3) {
+    // Room for level 2 as well: a probe set after planning, or a GPU without bf16 mma, makes it run instead.
+    DecodeParams fallback = params;
+    fallback.level = 2;
+    plan = plan_decode_l3(params, num_sms);
+    plan.workspace_bytes = std::max(plan.workspace_bytes, plan_decode(fallback, num_sms).workspace_bytes);
+    return plan;
+  }
+  if (plan.level == 1) {
     plan.k_tile = std::max(1, params.max_len);
     plan.keys_per_split = plan.k_tile;
     plan.num_k_tiles = ceil_div(params.max_len, plan.k_tile);

@@ -84,6 +84,8 @@ void BlockRunner::prepare(const Launch& launch, std::uint64_t block) {
     warps_[w].ready = warps_[w].present;
     warps_[w].exited = 0;
   }
+  // Copies that a thread never waited for reach nobody; the next block must not make them.
+  for (Thread& thread : threads_) thread.copies.pending.clear();
   ready_warps_ = low_bits(num_warps_);
   alive_ = num_threads_;
   warp_ = warp_at_[0];

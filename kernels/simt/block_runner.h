@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernels/device.h"
+#include "kernels/simt/async_copy.h"
 #include "kernels/simt/fiber.h"
 #include "kernels/simt/guarded_memory.h"
 #include "kernels/simt/simt.h"
@@ -68,6 +69,8 @@ class BlockRunner {
   std::uint64_t collect(const char* what, unsigned mask, std::uint64_t value, unsigned source,
                         const Site& site, Deliver deliver);
   unsigned lane() const { return lane_; }
+  /// Of the running thread.
+  AsyncCopies& async_copies() { return threads_[thread_id()].copies; }
   [[noreturn]] void refuse(const std::string& message) const;
 
  private:
@@ -95,6 +98,7 @@ class BlockRunner {
     const char* what = nullptr;  // the operation it waits in, for the report
     unsigned mask = 0;
     Site site;
+    AsyncCopies copies;
   };
 
   void prepare(const Launch& launch, std::uint64_t block);

@@ -247,6 +247,19 @@ std::uint32_t warp_reduce(const char* what, ReduceKind kind, unsigned mask, std:
   return static_cast<std::uint32_t>(BlockRunner::active(what).collect(what, mask, value, 0, site, deliver));
 }
 
+void whole_warp(const char* what, void* mine, void (*all)(void* const* parts), const Site& site) {
+  BlockRunner& runner = BlockRunner::active(what);
+  const auto deliver = [&](auto& warp, unsigned lanes) {
+    if (~lanes)
+      runner.refuse(fmt::format("{} in a warp of {} threads; it needs 32", what, std::popcount(lanes)));
+    void* parts[kWarpSize];
+    for (unsigned lane = 0; lane < kWarpSize; ++lane)
+      parts[lane] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(warp.value[lane]));
+    all(parts);
+  };
+  runner.collect(what, ~0U, reinterpret_cast<std::uintptr_t>(mine), 0, site, deliver);
+}
+
 unsigned active_lanes() { return BlockRunner::active("__activemask").active_lanes(); }
 
 }  // namespace attn::simt

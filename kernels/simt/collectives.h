@@ -42,6 +42,10 @@ enum class ReduceKind : std::uint8_t {
 std::uint32_t warp_reduce(const char* what, ReduceKind kind, unsigned mask, std::uint32_t value,
                           const Site& site);
 
+/// An operation of all 32 lanes: each hands in a pointer to its part, and the last to arrive does the work of
+/// all of them with `all(parts)`, parts[lane]. Refused in a warp with fewer than 32 lanes.
+void whole_warp(const char* what, void* mine, void (*all)(void* const* parts), const Site& site);
+
 /// Lanes of this warp that have not exited. CUDA promises less (any converged subset).
 unsigned active_lanes();
 

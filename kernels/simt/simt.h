@@ -19,6 +19,7 @@
 #include "kernels/simt/collectives.h"
 #include "kernels/simt/half_types.h"
 #include "kernels/simt/intrinsics.h"
+#include "kernels/simt/tensor_core.h"
 #include "kernels/simt/vector_types.h"
 
 #define ATTN_BACKEND on_simt

@@ -214,7 +214,12 @@ AttentionResult run_decode(Device& device, const AttentionCase& c, const Attenti
   p.max_len = c.longest_k();
   p.num_splits = c.num_splits;
   p.context_lens = lens.as<std::int32_t>();
-  return run.launch(p, plan_decode(p, device.num_sms()), device.kernels().decode_attention);
+  const std::vector<std::uint32_t> zeros(c.own_tickets ? c.batch() * c.num_heads : 0, 0);
+  const Buffer tickets = device_copy(device, zeros, "tickets");
+  p.tickets = tickets.as<std::uint32_t>();
+  AttentionResult result = run.launch(p, plan_decode(p, device.num_sms()), device.kernels().decode_attention);
+  EXPECT_EQ(tickets.download<std::uint32_t>(), zeros) << "tickets are not given back";
+  return result;
 }
 
 AttentionResult run_prefill(Device& device, const AttentionCase& c, const AttentionInputs& inputs) {

@@ -33,6 +33,7 @@ struct AttentionCase {
   HeadMap head_map = HeadMap::grouped;
   int k_tile = 0;
   int num_splits = 0;
+  bool own_tickets = false;  // decode level 3: the caller keeps the tickets
   bool probe = false;
   std::uint64_t seed = 1;
 

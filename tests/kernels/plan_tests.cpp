@@ -106,5 +106,42 @@ TEST(Plan, every_auto_plan_covers_the_keys_in_one_wave) {
       }
 }
 
+// 2 blocks on each of 132 SMs, 8 KV heads: 33 slices; a slice leaves two partials.
+TEST(Plan, level_3_cuts_the_batch_into_one_wave_of_slices) {
+  DecodeParams p = decode(1, 32, 8, 32768);
+  p.level = 3;
+  p.dtype = DType::bf16;
+  p.scale = 1.0F;
+  const DecodePlan plan = plan_decode(p, 132);
+  EXPECT_EQ(plan.level, 3);
+  EXPECT_EQ(plan.num_slices, 33);
+  EXPECT_EQ(plan.keys_per_split, 16 * 64);
+  EXPECT_GE(plan.workspace_bytes, 2U * 33 * 32 * (128 + 1) * 4 + 8 * 4);
+  p.max_len = 64;
+  EXPECT_EQ(plan_decode(p, 132).num_slices, 1);  // one tile cannot be cut
+  p.batch = 20;
+  p.num_splits = 3;
+  p.max_len = 64 * 3;
+  EXPECT_EQ(plan_decode(p, 132).num_slices, 60);
+}
+
+// A probe is set after planning, and a launcher may find a GPU without tensor cores: level 2 must fit in.
+TEST(Plan, level_3_leaves_room_for_level_2) {
+  for (const int splits : {0, 7}) {
+    DecodeParams p = decode(3, 8, 2, 5000);
+    p.level = 3;
+    p.dtype = DType::f16;
+    p.scale = 1.0F;
+    p.num_splits = splits;
+    const DecodePlan l3 = plan_decode(p, 132);
+    p.num_splits = l3.num_splits;  // as callers hand it on
+    p.level = 2;
+    const DecodePlan l2 = plan_decode(p, 132);
+    EXPECT_GE(l3.workspace_bytes, l2.workspace_bytes);
+    EXPECT_EQ(l3.k_tile, l2.k_tile);  // columns of a probe
+    EXPECT_EQ(l3.num_k_tiles, l2.num_k_tiles);
+  }
+}
+
 }  // namespace
 }  // namespace attn

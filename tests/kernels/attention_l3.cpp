@@ -1,0 +1,120 @@
+// Level 3 by small cases: few enough keys that compute-sanitizer's tools get through them too.
+#include "tests/kernels/oracle.h"
+
+namespace attn::test {
+namespace {
+
+AttentionCase l3_case(bool decode, std::vector<int> k_lens) {
+  AttentionCase c;
+  c.decode = decode;
+  c.level = 3;
+  c.dtype = DType::bf16;
+  c.source = KeySource::paged;
+  c.block_size = 16;
+  c.head_dim = 64;
+  c.mask = decode ? MaskAlignment::none : MaskAlignment::bottom_right;
+  c.k_lens = std::move(k_lens);
+  return c;
+}
+
+void expect_right(Device& device, const AttentionCase& c) {
+  const AttentionInputs inputs = random_inputs(c);
+  expect_matches_oracle(c, oracle_attention(c, inputs), run_case(device, c, inputs));
+}
+
+// The ends of slices fall before, inside and behind sequences; sequences of no and of one key lie between.
+ATTN_DEVICE_TEST(AttentionL3, slices_cut_a_ragged_batch_anywhere) {
+  for (const int head_dim : {64, 128})
+    for (const int splits : {1, 2, 3, 9})
+      for (const bool own_tickets : {false, true}) {
+        AttentionCase c = l3_case(true, {200, 0, 1, 64, 65, 500, 0});
+        c.head_dim = head_dim;
+        c.num_splits = splits;
+        c.own_tickets = own_tickets;
+        expect_right(device, c);
+      }
+}
+
+// 17 heads on one KV head: a full mma tile of rows, and one with a single row.
+ATTN_DEVICE_TEST(AttentionL3, groups_wider_than_a_tile_take_two) {
+  AttentionCase c = l3_case(true, {130, 20});
+  c.num_heads = 17;
+  c.num_kv_heads = 1;
+  c.num_splits = 2;
+  expect_right(device, c);
+}
+
+ATTN_DEVICE_TEST(AttentionL3, dense_forms_share_the_kernel) {
+  for (const KeySource source : {KeySource::dense_masked, KeySource::dense_padded}) {
+    AttentionCase c = l3_case(true, {70, 3, 100});
+    c.source = source;
+    c.dtype = DType::f16;
+    expect_right(device, c);
+  }
+}
+
+// Rows without a key, a single token, a cached prefix, more than one tile of rows; keys at a tile's edge.
+ATTN_DEVICE_TEST(AttentionL3, prefill_rows_of_every_kind) {
+  for (const KeySource source : {KeySource::packed, KeySource::paged})
+    for (const int head_dim : {64, 128}) {
+      AttentionCase c = l3_case(false, {64, 130, 1, 65, 0});
+      c.q_lens = {64, 130, 1, 5, 3};
+      c.source = source;
+      c.head_dim = head_dim;
+      c.num_heads = 2;
+      c.num_kv_heads = 1;
+      expect_right(device, c);
+      c.mask = MaskAlignment::top_left;
+      expect_right(device, c);
+      c.q_lens = {1, 10, 40, 100, 33};  // longer than their keys
+      c.mask = MaskAlignment::bottom_right;
+      expect_right(device, c);
+    }
+}
+
+// A maximum that grows late: the rescale that level 3 skips while it can must not be skipped here.
+ATTN_DEVICE_TEST(AttentionL3, late_large_scores_take_over) {
+  for (const bool decode : {false, true}) {
+    AttentionCase c = l3_case(decode, {192});
+    if (!decode) c.q_lens = {192};
+    AttentionInputs inputs = random_inputs(c);
+    for (std::size_t i = inputs.k[0].size() / 2; i < inputs.k[0].size(); ++i)
+      inputs.k[0][i] = to_floats(c.dtype, to_bytes(c.dtype, {inputs.k[0][i] * 40.0F}))[0];
+    expect_matches_oracle(c, oracle_attention(c, inputs), run_case(device, c, inputs));
+  }
+}
+
+// What level 3 does not take, level 2 runs, and the record names it.
+ATTN_DEVICE_TEST(AttentionL3, other_shapes_fall_back_and_say_so) {
+  const auto kernel_of = [&](AttentionCase c) {
+    if (!c.decode) c.q_lens = c.k_lens;
+    const AttentionInputs inputs = random_inputs(c);
+    const AttentionResult got = run_case(device, c, inputs);
+    expect_matches_oracle(c, oracle_attention(c, inputs), got);
+    return got.log[0].kernel;
+  };
+  for (const bool decode : {false, true}) {
+    const AttentionCase good = l3_case(decode, {20});
+    const std::string l2 = decode ? "decode_l2_tiled_kernel<" : "prefill_l2_tiled_kernel<";
+    EXPECT_EQ(kernel_of(good),
+              decode ? "decode_l3_stream_kernel<bfloat16>" : "prefill_l3_mma_kernel<bfloat16>");
+    AttentionCase c = good;
+    c.dtype = DType::f32;
+    EXPECT_EQ(kernel_of(c), l2 + "float>");
+    c = good;
+    c.head_dim = 72;
+    EXPECT_EQ(kernel_of(c), l2 + "bfloat16>");
+    c = good;
+    c.block_size = 8;
+    EXPECT_EQ(kernel_of(c), l2 + "bfloat16>");
+    c = good;
+    c.k_tile = 32;
+    EXPECT_EQ(kernel_of(c), l2 + "bfloat16>");
+    c = good;
+    c.probe = true;
+    EXPECT_EQ(kernel_of(c), l2 + "bfloat16, StateProbe>");
+  }
+}
+
+}  // namespace
+}  // namespace attn::test

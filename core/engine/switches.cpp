@@ -104,10 +104,14 @@ void add_choices(Menu& menu) {
       "of the softmax or attended.");
   menu.choice("prefill_path", {"paged", "gather_flatten"}, "Prefill reads a cached prefix",
               "Through the block tables, or gathered, flattened and packed first.");
-  menu.choice("prefill_level", levels(kPrefillLevels), "Prefill kernel level",
-              "1 keeps every score in memory, 2 works tile by tile with an online softmax.");
-  menu.choice("decode_level", levels(kDecodeLevels), "Decode kernel level",
-              "1 keeps every score in memory, 2 works tile by tile with an online softmax.");
+  menu.choice(
+      "prefill_level", levels(kPrefillLevels), "Prefill kernel level",
+      "1 keeps every score in memory, 2 works tile by tile with an online softmax, 3 computes on tensor "
+      "cores: 16-bit models with head_dim 64 or 128 only, level 2 runs for others.");
+  menu.choice(
+      "decode_level", levels(kDecodeLevels), "Decode kernel level",
+      "1 keeps every score in memory, 2 works tile by tile with an online softmax, 3 computes on tensor "
+      "cores: 16-bit models with head_dim 64 or 128 only, level 2 runs for others.");
   menu.number("num_splits", {"0", "1", "2", "4"}, "Splits of the keys in decode",
               "Into how many parts the keys of one query are cut before their results are merged; 0 lets the "
               "plan choose.");

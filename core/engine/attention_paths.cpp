@@ -109,7 +109,9 @@ AttentionOutput AttentionPaths::forward(int layer, const QkvView& qkv, const KvL
   if (cache.k_cache) store(qkv, cache, log);
   if (step_->path == AttentionPath::identity) {
     log.enter(Stage::attention, layer);
-    log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_}, "no context: o is q");
+    const bool skipped = step_->kind == trace::StepKind::decode && !step_->config.identity_decode;
+    log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_},
+              skipped ? "captured without cache operations: o is q" : "no context: o is q");
     return {.o = qkv.q, .lse = nullptr};
   }
   const Keys fresh{qkv.k, qkv.v, false};

@@ -2,49 +2,10 @@
 // exactly the tokens it would have had alone.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "engine_support.h"
 
 namespace attn::test {
 namespace {
-
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : random_(seed) {}
-  int roll(int low, int high) {
-    return low + static_cast<int>(random_() % static_cast<std::uint64_t>(high - low + 1));
-  }
-
- private:
-  std::mt19937_64 random_;
-};
-
-EngineConfig random_config(Dice& dice) {
-  EngineConfig config = pool(dice.roll(1, 5), dice.roll(2, 14));
-  config.max_num_seqs = dice.roll(1, 5);
-  config.max_num_batched_tokens = dice.roll(1, 24);
-  config.max_model_len = dice.roll(0, 2) == 0 ? dice.roll(4, 40) : 0;
-  config.prefix_caching = dice.roll(0, 4) > 0;
-  config.free_list = dice.roll(0, 1) == 0 ? FreeListOrder::ordered : FreeListOrder::scrambled;
-  config.free_list_seed = static_cast<std::uint64_t>(dice.roll(0, 1000));
-  return config;
-}
-
-/// Prompts over two tokens, many with a common beginning, so that equal blocks abound.
-std::vector<Request> random_requests(Dice& dice) {
-  Ints beginning(static_cast<std::size_t>(dice.roll(0, 16)));
-  for (std::int32_t& token : beginning) token = dice.roll(1, 2);
-  std::vector<Request> requests;
-  for (int i = dice.roll(1, 9); i > 0; --i) {
-    Ints tokens;
-    if (dice.roll(0, 3) > 0)
-      tokens.assign(beginning.begin(), beginning.begin() + dice.roll(0, static_cast<int>(beginning.size())));
-    for (int n = dice.roll(0, 12); n > 0; --n) tokens.push_back(dice.roll(1, 2));
-    requests.push_back(request(tokens, dice.roll(1, 25), dice.roll(0, 12)));
-  }
-  return requests;
-}
 
 /// What became of a request, from the records alone.
 struct Outcome {
@@ -76,7 +37,7 @@ TEST(EngineStress, EveryStepOfRandomEnginesIsSound) {
   for (std::uint64_t seed = 0; num_steps < 60000; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
-    const EngineConfig config = random_config(dice);
+    const EngineConfig config = random_bookkeeping(dice);
     const std::vector<Request> requests = random_requests(dice);
     NoDevice device;
     Engine engine(device, nullptr, config);
@@ -114,7 +75,7 @@ TEST(EngineStress, EveryStepOfRandomEnginesIsSound) {
 TEST(EngineStress, ThePolicyOldNeverLeaksOrStalls) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     Dice dice(seed);
-    EngineConfig config = random_config(dice);
+    EngineConfig config = random_bookkeeping(dice);
     config.policy = HashPolicy::old;
     const auto steps = run(config, random_requests(dice));
     const trace::StepRecord& last = *steps.back();

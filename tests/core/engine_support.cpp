@@ -53,6 +53,31 @@ std::vector<StepPtr> run(const EngineConfig& config, const std::vector<Request>&
   return run_to_end(engine);
 }
 
+EngineConfig random_bookkeeping(Dice& dice) {
+  EngineConfig config = pool(dice.roll(1, 5), dice.roll(2, 14));
+  config.max_num_seqs = dice.roll(1, 5);
+  config.max_num_batched_tokens = dice.roll(1, 24);
+  config.max_model_len = dice.roll(0, 2) == 0 ? dice.roll(4, 40) : 0;
+  config.prefix_caching = dice.roll(0, 4) > 0;
+  config.free_list = dice.roll(0, 1) == 0 ? FreeListOrder::ordered : FreeListOrder::scrambled;
+  config.free_list_seed = static_cast<std::uint64_t>(dice.roll(0, 1000));
+  return config;
+}
+
+std::vector<Request> random_requests(Dice& dice) {
+  Ints beginning(static_cast<std::size_t>(dice.roll(0, 16)));
+  for (std::int32_t& token : beginning) token = dice.roll(1, 2);
+  std::vector<Request> requests;
+  for (int i = dice.roll(1, 9); i > 0; --i) {
+    Ints tokens;
+    if (dice.roll(0, 3) > 0)
+      tokens.assign(beginning.begin(), beginning.begin() + dice.roll(0, static_cast<int>(beginning.size())));
+    for (int n = dice.roll(0, 12); n > 0; --n) tokens.push_back(dice.roll(1, 2));
+    requests.push_back(request(tokens, dice.roll(1, 25), dice.roll(0, 12)));
+  }
+  return requests;
+}
+
 std::vector<StepPtr> run_model(const TinyModel& model, const EngineConfig& config,
                                const std::vector<Request>& requests, const SimtOptions& options) {
   const auto device = make_simt_device(options);
@@ -70,6 +95,38 @@ std::map<int, Ints> texts(const std::vector<StepPtr>& steps) {
     }
   }
   return all;
+}
+
+EngineConfig graph_pool(int block_size, int num_blocks) {
+  EngineConfig config = pool(block_size, num_blocks);
+  config.cuda_graphs = true;
+  return config;
+}
+
+std::vector<Request> three_prompts() {
+  return {request(range(3, 8), 5), request(range(30, 39), 5), request({50, 51, 52}, 5)};
+}
+
+void expect_same_bits(const std::vector<StepPtr>& a, const std::vector<StepPtr>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << "step " << a[i]->step);
+    EXPECT_EQ(a[i]->path, b[i]->path);
+    EXPECT_EQ(a[i]->state_hash, b[i]->state_hash);
+    ASSERT_EQ(a[i]->layers.size(), b[i]->layers.size());
+    for (std::size_t l = 0; l < a[i]->layers.size(); ++l) {
+      const trace::LayerRecord &x = a[i]->layers[l], &y = b[i]->layers[l];
+      for (const auto& [p, q] : {std::pair(&x.q, &y.q), std::pair(&x.k, &y.k), std::pair(&x.v, &y.v),
+                                 std::pair(&x.o, &y.o), std::pair(&x.lse, &y.lse)}) {
+        EXPECT_EQ(p->shape, q->shape);
+        EXPECT_EQ(p->data, q->data) << "layer " << l;
+      }
+    }
+    ASSERT_EQ(a[i]->sampled.size(), b[i]->sampled.size());
+    for (std::size_t s = 0; s < a[i]->sampled.size(); ++s) {
+      EXPECT_EQ(a[i]->sampled[s].token_id, b[i]->sampled[s].token_id);
+    }
+  }
 }
 
 std::map<std::uint64_t, std::int32_t> hash_map(const trace::StepRecord& record) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "core/engine/engine.h"
@@ -37,6 +38,18 @@ class NoDevice final : public Device {
   [[noreturn]] static void fail();
 };
 
+/// Random numbers that are the same everywhere.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  int roll(int low, int high) {
+    return low + static_cast<int>(random_() % static_cast<std::uint64_t>(high - low + 1));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
 /// first, first + 1, ..., last
 Ints range(std::int32_t first, std::int32_t last);
 EngineConfig pool(int block_size, int num_blocks);
@@ -45,11 +58,21 @@ Request request(Ints token_ids, int max_tokens, int at_step = 0);
 std::vector<StepPtr> run(const EngineConfig& config, const std::vector<Request>& requests);
 std::vector<StepPtr> run_to_end(Engine& engine, int max_steps = 1000);
 
+/// Bookkeeping at its limits: small pools, small budgets, odd block sizes.
+EngineConfig random_bookkeeping(Dice& dice);
+/// Prompts over two tokens, many with a common beginning, so that equal blocks abound.
+std::vector<Request> random_requests(Dice& dice);
 /// Runs requests through a real engine on the emulator until nothing is left.
 std::vector<StepPtr> run_model(const TinyModel& model, const EngineConfig& config,
                                const std::vector<Request>& requests, const SimtOptions& options = {});
 /// The tokens that each request was given, by id.
 std::map<int, Ints> texts(const std::vector<StepPtr>& steps);
+
+/// A pool with cuda_graphs on, and prompts of 6, 10 and 3 tokens for it.
+EngineConfig graph_pool(int block_size, int num_blocks);
+std::vector<Request> three_prompts();
+/// Step by step the same bookkeeping, recorded tensors and samples.
+void expect_same_bits(const std::vector<StepPtr>& a, const std::vector<StepPtr>& b);
 
 std::map<std::uint64_t, std::int32_t> hash_map(const trace::StepRecord& record);
 std::vector<trace::Event> events_of(const trace::StepRecord& record, trace::EventKind kind);

@@ -29,10 +29,10 @@ struct Flag {
 };
 // The rarer and more telling first: a column has room for few. Allocation and hashing happen nearly every
 // step.
-constexpr Flag kFlags[] = {{EventKind::reject, "\xC3\x97"}, {EventKind::preempt, "\xE2\x86\xBB"},
-                           {EventKind::evict, "E"},         {EventKind::prefix_hit, "H"},
-                           {EventKind::share, "S"},         {EventKind::finish, "F"},
-                           {EventKind::admit, "+"}};
+constexpr Flag kFlags[] = {
+    {EventKind::poison, "!"}, {EventKind::reject, "\xC3\x97"}, {EventKind::preempt, "\xE2\x86\xBB"},
+    {EventKind::evict, "E"},  {EventKind::prefix_hit, "H"},    {EventKind::share, "S"},
+    {EventKind::finish, "F"}, {EventKind::admit, "+"}};
 
 bool has(const std::vector<int>& ids, int id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
@@ -63,10 +63,10 @@ void draw_column(Ui& ui, const Lanes& lanes, int index) {
   for (const Flag& flag : kFlags) {
     if (flag_x + ui.px(8) > x0 + std::max(w, ui.px(8))) break;
     if (std::find(step.events.begin(), step.events.end(), flag.kind) == step.events.end()) continue;
-    text_at(
-        ui, FontRole::mono_small, flag_x, lanes.head.y,
-        ui[flag.kind == EventKind::preempt || flag.kind == EventKind::reject ? Color::error : Color::warning],
-        flag.glyph);
+    const bool bad =
+        flag.kind == EventKind::poison || flag.kind == EventKind::preempt || flag.kind == EventKind::reject;
+    text_at(ui, FontRole::mono_small, flag_x, lanes.head.y, ui[bad ? Color::error : Color::warning],
+            flag.glyph);
     flag_x += ui.px(9);
   }
   const Rect column{x0, lanes.head.y, w, lanes.pool.bottom() - lanes.head.y};

@@ -61,6 +61,8 @@ TEST(EngineBreakStress, TheInspectorReproducesWhateverIsBroken) {
     config.max_model_len = 60;
     config.cuda_graphs = dice.roll(0, 1) == 0;
     config.prefill_path = dice.roll(0, 1) == 0 ? PrefillPath::paged : PrefillPath::gather_flatten;
+    config.decode_level = dice.roll(1, kDecodeLevels);
+    config.prefill_level = dice.roll(1, kPrefillLevels);
     break_at_random(dice, 3, config);
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << testing::PrintToString(broken(config)));
     broken_runs += broken(config).empty() ? 0 : 1;

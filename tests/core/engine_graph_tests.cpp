@@ -141,7 +141,7 @@ EngineConfig random_config(Dice& dice) {
   config.max_num_batched_tokens = dice.roll(6, 40);
   config.max_model_len = dice.roll(24, 90);
   config.prefix_caching = dice.roll(0, 3) > 0;
-  config.decode_level = dice.roll(1, 2);
+  config.decode_level = dice.roll(1, kDecodeLevels);
   config.free_list = dice.roll(0, 1) == 0 ? FreeListOrder::ordered : FreeListOrder::scrambled;
   config.head_map = dice.roll(0, 4) == 0 ? HeadMap::modulo : HeadMap::grouped;
   config.mask_alignment = dice.roll(0, 4) == 0 ? MaskAlignment::top_left : MaskAlignment::bottom_right;

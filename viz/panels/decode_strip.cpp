@@ -330,9 +330,9 @@ void draw_top(Ui& ui, const Strip& strip, const Rect& line_box) {
 void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect) {
   const trace::SeqState* seq = find_seq(ui.frame.step->seqs, input.rows.seq);
   const float axis_w = ui.px(40);
-  const float top_h = ui.px(24);
+  const float top_h = rect.h >= ui.px(110) ? ui.px(24) : 0.0F;
   const float blocks_h = ui.px(20);
-  if (seq == nullptr || rect.h < top_h + blocks_h + ui.px(40) || rect.w < axis_w + ui.px(60)) return;
+  if (seq == nullptr || rect.h < top_h + blocks_h + ui.px(38) || rect.w < axis_w + ui.px(60)) return;
   Strip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
               {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
   if (ui.view.weight_scale == WeightScale::rank && !view.ranks.built_from(input.view, input.part()))
@@ -348,7 +348,7 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
                 rect.h - top_h - head_room - blocks_h - tokens_h - ui.px(6)};
   const float peak = largest(input, 0, input.rows.attended);
   strip.axis_max = std::isfinite(peak) ? axis_ceiling(peak) : 1.0F;
-  draw_top(ui, strip, {rect.x, rect.y, rect.w, top_h});
+  if (top_h > 0.0F) draw_top(ui, strip, {rect.x, rect.y, rect.w, top_h});
   draw_axis(ui, strip, {rect.x, rect.y, axis_w, rect.h});
   draw_block_ground(ui, strip);
   draw_pad_ground(ui, strip);

@@ -202,8 +202,8 @@ void draw_dot_product(Ui& ui, const WeightsInput& in, const Rect& area) {
   const float sum_h = draw_sum(ui, in, rows, cell, dot, {area.x, area.y + line_h, area.w, line_h});
   const float label_w = ui.px(38);
   const float bars_y = area.y + line_h + sum_h + ui.px(4);
-  const float bar_h = std::min(ui.px(40), std::floor((area.bottom() - bars_y) / 3.0F));
-  const float bars_w = std::min(area.w - label_w, ui.px(18) * static_cast<float>(products.size()));
+  const float bar_h = std::min(ui.px(72), std::floor((area.bottom() - bars_y) / 3.0F));
+  const float bars_w = std::min(area.w - label_w, ui.px(36) * static_cast<float>(products.size()));
   const Rect bars{area.x + label_w, bars_y, bars_w, 3.0F * bar_h};
   const std::vector<float>* parts[] = {&rows.q, &rows.k, &products};
   static constexpr const char* kLabels[] = {"q", "K", "q\xC2\xB7K"};

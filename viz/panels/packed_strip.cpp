@@ -251,13 +251,14 @@ void add_row_family(Ui& ui, const Strip& strip) {
   });
 }
 
-/// The title line: the toggle, zoom, and what the strip counts.
-void draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
+/// The title line: the toggle, zoom, and what the strip counts. Returns what the buttons cover.
+Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
   const trace::StepRecord& step = *ui.frame.step;
   const float h = ui.px(22);
   Rect rest{ui.body.x + text_width(ui, FontRole::strong, "Packed batch") + ui.px(14), ui.panel.y + ui.px(5),
             0.0F, h};
-  rest.w = ui.body.right() - rest.x;
+  rest.w = ui.body.right() - rest.x - ui.px(22);  // the corner is the maximise button's
+  const Rect buttons = rest;
   const float w = text_width(ui, FontRole::strong, "true memory") + ui.px(16);
   bool& memory = ui.view.attention.true_memory;
   if (rest.w > w) {
@@ -275,6 +276,7 @@ void draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
   const bool in_blocks = reads_cache(step) && step.path != trace::AttentionPath::prefill_gather_flatten;
   if (memory) text = in_blocks ? "q lies like this; its keys lie in pool blocks" : "q and k lie like this";
   if (rest.w > ui.px(60)) text_in(ui, FontRole::small, rest, ui[Color::muted], text, Align::right);
+  return buttons;
 }
 
 void draw_names(Ui& ui, const Strip& strip, float label_w) {
@@ -326,6 +328,7 @@ void draw_strip(Ui& ui, const Strip& strip, const ZoomAxes& axes) {
 
 void draw_packed_strip(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
+  const PanelId maximised = ui.view.maximised;
   if (!begin_panel(ui, "strip", rect, "Packed batch")) return;
   const float label_w = ui.px(104);
   const bool batch = step != nullptr && !step->cu_seqlens_q.empty() && !step->cu_seqlens_k.empty();
@@ -340,7 +343,10 @@ void draw_packed_strip(Ui& ui, const Rect& rect) {
   const int keys = std::max(1, step->cu_seqlens_k.back());
   const ZoomAxes axes{&ui.view.attention.strip, nullptr, std::min(1.0, 12.0 / keys), 1.0};
   const bool large = strip.layout.px_per_token < ui.px(7) || !axes.whole();
-  draw_title(ui, axes, large);
+  const Rect buttons = draw_title(ui, axes, large);
+  // Two quick presses of a button are not a double click on the title.
+  const bool pressed_twice = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+  if (pressed_twice && touch(ui, buttons).hovered) ui.view.maximised = maximised;
   draw_names(ui, strip, label_w);
   draw_strip(ui, strip, axes);
   end_panel(ui);

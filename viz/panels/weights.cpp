@@ -49,13 +49,17 @@ void draw_prefill(Ui& ui, const WeightsInput& in) {
     draw_dot_product(ui, in, {rest.x, rest.bottom() - below_h, rest.w, below_h});
   } else {
     draw_weights_matrix(ui, in, view, left);
-    draw_dot_product(ui, in, {rest.right() - beside_w, rest.y, beside_w, std::min(rest.h, ui.px(200))});
+    draw_dot_product(ui, in, {rest.right() - beside_w, rest.y, beside_w, std::min(rest.h, ui.px(280))});
   }
 }
 
 void draw_decode(Ui& ui, const WeightsInput& in) {
   const Rect body = ui.body;
   const float mass_h = mass_bars_height(ui, body.h);
+  if (body.h < mass_h + ui.px(90)) {  // the bars say more than their sum
+    draw_decode_strip(ui, in, ui.view.attention.decode, body);
+    return;
+  }
   draw_decode_strip(ui, in, ui.view.attention.decode, {body.x, body.y, body.w, body.h - mass_h - ui.px(6)});
   draw_mass_bars(ui, in, {body.x, body.bottom() - mass_h, body.w, mass_h});
 }

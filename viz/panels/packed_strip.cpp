@@ -271,8 +271,12 @@ Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
     rest.w -= w + ui.px(8);
   }
   if (large && rest.w > 0.0F) rest.w -= zoom_buttons(ui, "strip", rest, axes);
-  std::string text = fmt::format("{} query rows over {} keys in {} sequences", step.cu_seqlens_q.back(),
-                                 step.cu_seqlens_k.back(), step.cu_seqlens_q.size() - 1);
+  const auto many = [](int count, const char* one) {
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+  };
+  std::string text = fmt::format("{} over {} in {}", many(step.cu_seqlens_q.back(), "query row"),
+                                 many(step.cu_seqlens_k.back(), "key"),
+                                 many(static_cast<int>(step.cu_seqlens_q.size()) - 1, "sequence"));
   const bool in_blocks = reads_cache(step) && step.path != trace::AttentionPath::prefill_gather_flatten;
   if (memory) text = in_blocks ? "q lies like this; its keys lie in pool blocks" : "q and k lie like this";
   if (rest.w > ui.px(60)) text_in(ui, FontRole::small, rest, ui[Color::muted], text, Align::right);

@@ -11,6 +11,7 @@
 #include "viz/panels/block_pool.h"
 #include "viz/panels/block_tables.h"
 #include "viz/panels/caption.h"
+#include "viz/panels/code.h"
 #include "viz/panels/free_queue.h"
 #include "viz/panels/header.h"
 #include "viz/panels/heads.h"
@@ -85,6 +86,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_free_queue(ui, layout[PanelId::free_queue]);
   draw_block_tables(ui, layout[PanelId::tables]);
   draw_side_tabs(ui, layout[PanelId::side_tabs]);
+  draw_code(ui, layout[PanelId::code]);
   draw_stage_list(ui, layout[PanelId::stages]);
   draw_caption(ui, layout[PanelId::caption]);
   draw_timeline(ui, layout[PanelId::timeline]);

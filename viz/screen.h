@@ -29,6 +29,14 @@ struct TilesView {
   int listed_tile = -1;
 };
 
+/// Of the code pane.
+struct CodeView {
+  int tab = 1;        // CodeTab
+  int launch = -1;    // of the stage's launches; -1: the main one
+  int stage = -1;     // stage and layer that `launch` belongs to
+  std::string shown;  // what it last scrolled to
+};
+
 /// Text being typed and view settings; lives as long as the window, never in the trace.
 struct ViewState {
   std::string prompt;
@@ -50,6 +58,7 @@ struct ViewState {
   WeightScale weight_scale = WeightScale::linear;  // colour and bar height of weights (L)
   std::vector<std::string> font_dirs;              // searched before the usual places
   TilesView tiles;
+  CodeView code;
   int listed_stage = -1;                // stage the stage list last scrolled to
   Hover hover;                          // of the last frame: what panels light up
   Hover next_hover;                     // being filled in this frame

@@ -107,7 +107,7 @@ AttentionOutput AttentionPaths::forward(int layer, const QkvView& qkv, const KvL
   ATTN_CHECK(step_ != nullptr, "forward before begin");
   layer_ = layer;
   if (cache.k_cache) store(qkv, cache, log);
-  if (step_->path == AttentionPath::identity) {
+  if (step_->path == AttentionPath::identity) {  // @attention_identity
     log.enter(Stage::attention, layer);
     const bool skipped = step_->kind == trace::StepKind::decode && !step_->config.identity_decode;
     log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_},
@@ -143,7 +143,7 @@ std::size_t AttentionPaths::kv_bytes(std::int64_t rows, int heads) const {
 }
 
 void AttentionPaths::store(const QkvView& qkv, const KvLayer& cache, StageLog& log) {
-  log.enter(Stage::store_kvcache, layer_);
+  log.enter(Stage::store_kvcache, layer_);  // @store_kvcache
   device_.kernels().store_kvcache({.dtype = dtype_,
                                    .num_tokens = num_tokens_,
                                    .kv = kv_,
@@ -160,7 +160,7 @@ void AttentionPaths::store(const QkvView& qkv, const KvLayer& cache, StageLog& l
 }
 
 AttentionPaths::Keys AttentionPaths::gather(const KvLayer& cache, StageLog& log) {
-  log.enter(Stage::gather, layer_);
+  log.enter(Stage::gather, layer_);  // @gather
   const int max_len = step_->max_seqlen_k;
   const std::size_t bytes = kv_bytes(static_cast<std::int64_t>(batch_) * max_len, num_kv_heads_);
   const Keys dense{k_dense_.get(bytes), v_dense_.get(bytes), false};
@@ -185,7 +185,7 @@ AttentionPaths::Keys AttentionPaths::gather(const KvLayer& cache, StageLog& log)
 }
 
 AttentionPaths::Keys AttentionPaths::flatten(const Keys& dense, StageLog& log) {
-  log.enter(Stage::flatten, layer_);
+  log.enter(Stage::flatten, layer_);  // @flatten
   const std::int32_t total_k = step_->cu_seqlens_k.back();
   const std::size_t bytes = kv_bytes(total_k, num_kv_heads_);
   const Keys flat{k_flat_.get(bytes), v_flat_.get(bytes), false};
@@ -217,7 +217,7 @@ AttentionPaths::Keys AttentionPaths::flatten(const Keys& dense, StageLog& log) {
 AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
   const int groups = num_heads_ / num_kv_heads_;
   if (groups == 1) return dense;
-  log.enter(Stage::repeat, layer_);
+  log.enter(Stage::repeat, layer_);  // @repeat
   const int max_len = step_->max_seqlen_k;
   RepeatKvParams params{.dtype = dtype_,
                         .rows = static_cast<std::int64_t>(batch_) * max_len,
@@ -241,7 +241,7 @@ AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
 }
 
 void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
-  log.enter(Stage::attention, layer_);
+  log.enter(Stage::attention, layer_);  // @attention_prefill
   PrefillParams params = trace::prefill_shape(*step_, shape_);
   params.q = q;
   params.k = keys.k;
@@ -259,7 +259,7 @@ void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
 }
 
 void AttentionPaths::decode(const void* q, const Keys& keys, StageLog& log) {
-  log.enter(Stage::attention, layer_);
+  log.enter(Stage::attention, layer_);  // @attention_decode
   log.shape("q", dtype_name(dtype_), {batch_, 1, num_heads_, head_dim_}, "unsqueeze(1)");
   DecodeParams params = trace::decode_shape(*step_, shape_);
   params.q = q;

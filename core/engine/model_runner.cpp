@@ -135,7 +135,7 @@ void ModelRunner::run_eagerly(trace::StepRecord& record, StageLog& log) {
 
 std::vector<trace::Sampled> ModelRunner::sample(const std::vector<SequencePtr>& seqs, const float* logits,
                                                 StageLog& log) {
-  log.enter(Stage::sample);
+  log.enter(Stage::sample);  // @sample
   std::vector<float> temperature, top_p;
   std::vector<std::int32_t> top_k;
   std::vector<std::uint64_t> counter;

@@ -13,7 +13,7 @@ void prepare_block_tables(const std::vector<SequencePtr>& seqs, trace::StepRecor
   for (const SequencePtr& seq : seqs) width = std::max(width, seq->block_table.size());
   auto& tables = record.block_tables.emplace();
   for (const SequencePtr& seq : seqs) {
-    tables.push_back(seq->block_table);
+    tables.push_back(seq->block_table);  // @block_tables
     tables.back().resize(width, -1);
   }
 }
@@ -37,19 +37,19 @@ void restart_positions(trace::StepRecord& record) {
 /// Appends the tokens at positions begin .. end-1, which see `end` keys.
 void append_tokens(const Sequence& seq, int begin, int end, trace::StepRecord& record) {
   for (int pos = begin; pos < end; ++pos) {
-    record.input_ids.push_back(seq.token_ids[pos]);
-    record.positions.push_back(pos);
-    if (!seq.block_table.empty()) record.slot_mapping.push_back(seq.slot(pos));
+    record.input_ids.push_back(seq.token_ids[pos]);  // @input_ids
+    record.positions.push_back(pos);  // @positions
+    if (!seq.block_table.empty()) record.slot_mapping.push_back(seq.slot(pos));  // @slot_mapping
   }
-  record.cu_seqlens_q.push_back(record.cu_seqlens_q.back() + end - begin);
-  record.cu_seqlens_k.push_back(record.cu_seqlens_k.back() + end);
+  record.cu_seqlens_q.push_back(record.cu_seqlens_q.back() + end - begin);  // @cu_seqlens_q
+  record.cu_seqlens_k.push_back(record.cu_seqlens_k.back() + end);  // @cu_seqlens_k
   record.max_seqlen_q = std::max(record.max_seqlen_q, end - begin);
   record.max_seqlen_k = std::max(record.max_seqlen_k, end);
 }
 
 }  // namespace
 
-void prepare_prefill(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {
+void prepare_prefill(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {  // @prepare_prefill
   record.cu_seqlens_q = record.cu_seqlens_k = {0};
   for (const SequencePtr& seq : seqs) {
     const int start = seq->num_cached_tokens;
@@ -66,7 +66,7 @@ void prepare_prefill(const std::vector<SequencePtr>& seqs, trace::StepRecord& re
   forget_store(record);
 }
 
-void prepare_decode(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {
+void prepare_decode(const std::vector<SequencePtr>& seqs, trace::StepRecord& record) {  // @prepare_decode
   record.cu_seqlens_q = record.cu_seqlens_k = {0};
   record.context_lens.emplace();
   for (const SequencePtr& seq : seqs) {
@@ -74,7 +74,7 @@ void prepare_decode(const std::vector<SequencePtr>& seqs, trace::StepRecord& rec
                "sequence {} decodes with {} of {} tokens cached", seq->seq_id, seq->num_cached_tokens,
                seq->num_tokens());
     append_tokens(*seq, seq->num_tokens() - 1, seq->num_tokens(), record);
-    record.context_lens->push_back(seq->num_tokens());
+    record.context_lens->push_back(seq->num_tokens());  // @context_lens
   }
   prepare_block_tables(seqs, record);
   record.paged = true;

@@ -19,7 +19,7 @@ bool completes(const Sequence& seq) {
 Scheduler::Scheduler(const EngineConfig& config, std::vector<std::int32_t> eos_token_ids, StepLog& log)
     : config_(config), eos_token_ids_(std::move(eos_token_ids)), log_(log), block_manager_(config, log) {}
 
-Schedule Scheduler::schedule() {
+Schedule Scheduler::schedule() {  // @schedule
   Schedule schedule{.seqs = schedule_prefill(), .is_prefill = true};
   if (schedule.seqs.empty() && !running_.empty()) schedule = {.seqs = schedule_decode(), .is_prefill = false};
   // Every sequence alive fits an empty pool (checked on entry and in finish_if_done), so somebody can run.
@@ -93,7 +93,7 @@ void Scheduler::preempt(const SequencePtr& seq, const Sequence& in_favour_of) {
 void Scheduler::postprocess(const Schedule& schedule, const std::vector<std::int32_t>& token_ids) {
   ATTN_CHECK(schedule.seqs.size() == token_ids.size(), "{} sequences, {} tokens", schedule.seqs.size(),
              token_ids.size());
-  for (std::size_t i = 0; i < schedule.seqs.size(); ++i) {
+  for (std::size_t i = 0; i < schedule.seqs.size(); ++i) {  // @commit
     const SequencePtr& seq = schedule.seqs[i];
     const bool complete = completes(*seq);
     block_manager_.mark_filled(*seq);

@@ -184,7 +184,7 @@ void Transformer::replayed(int num_tokens) {
   state_->num_tokens = num_tokens;
 }
 
-QkvView Transformer::qkv(int layer) {
+QkvView Transformer::qkv(int layer) {  // @qkv_rope
   State& s = *state_;
   ATTN_CHECK(layer >= 0 && layer < s.config.num_hidden_layers && s.hidden, "layer {} of {}", layer,
              s.config.num_hidden_layers);
@@ -202,7 +202,7 @@ QkvView Transformer::qkv(int layer) {
   return view;
 }
 
-void Transformer::finish_layer(int layer, const void* o) {
+void Transformer::finish_layer(int layer, const void* o) {  // @out_mlp
   State& s = *state_;
   ATTN_CHECK(layer >= 0 && layer < s.config.num_hidden_layers && s.hidden && o, "layer {} of {}", layer,
              s.config.num_hidden_layers);
@@ -224,7 +224,7 @@ void Transformer::finish_layer(int layer, const void* o) {
   s.add_residual(s.project(mlp, w.down_proj, {}, s.branch_space, width, intermediate));
 }
 
-const float* Transformer::logits(const std::vector<std::int32_t>& rows) {
+const float* Transformer::logits(const std::vector<std::int32_t>& rows) {  // @lm_head
   State& s = *state_;
   ATTN_CHECK(s.hidden && !rows.empty(), "{} rows", rows.size());
   for (const std::int32_t row : rows) {

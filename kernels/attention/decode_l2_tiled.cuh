@@ -93,10 +93,10 @@ __global__ void __launch_bounds__(kAttentionThreads) decode_l2_tiled_kernel(Deco
     const int n = min_of(plan.k_tile, split_end - begin);  // keys of this tile
     const auto kv_offset = [&](int j) { return seq.kv.offset(begin + j, kv_head); };
 
-    load_rows(static_cast<const T*>(p.k), kv_offset, n, D, stride, shared.kv);
+    load_rows(static_cast<const T*>(p.k), kv_offset, n, D, stride, shared.kv);  // @load_k
     __syncthreads();
 
-    for (int item = threadIdx.x; item < heads * n; item += kAttentionThreads) {
+    for (int item = threadIdx.x; item < heads * n; item += kAttentionThreads) {  // @scores
       const int i = item / n, j = item % n;  // head of the group, key of the tile
       const float score = p.scale * dot_rows(shared.q + i * stride, shared.kv + j * stride, D);
       shared.scores[i * width + j] = score;
@@ -104,14 +104,14 @@ __global__ void __launch_bounds__(kAttentionThreads) decode_l2_tiled_kernel(Deco
     }
     __syncthreads();
 
-    load_rows(static_cast<const T*>(p.v), kv_offset, n, D, stride, shared.kv);
+    load_rows(static_cast<const T*>(p.v), kv_offset, n, D, stride, shared.kv);  // @load_v
     const int mine = g < heads ? n : 0;
     const float* scores = shared.scores + g * width;  // [n]
-    const float alpha = state.raise(max_of_row(scores, mine));
+    const float alpha = state.raise(max_of_row(scores, mine));  // @rescale
     for (int j = lane; j < mine; j += lanes) weights[j] = state.weight(scores[j]);
     __syncthreads();
 
-    float sum = 0.0F;
+    float sum = 0.0F;  // @accumulate
     o.scale(alpha);
     for (int j = 0; j < mine; ++j) {
       sum += weights[j];
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kAttentionThreads) decode_l2_tiled_kernel(Deco
     __syncthreads();  // before the next tile overwrites V and the weights
   }
 
-  if (g >= heads) return;
+  if (g >= heads) return;  // @write_o
   const std::int64_t B = p.batch, H = p.num_heads, S = gridDim.y;
   if (S == 1) {
     o.write(state.normalizer(), static_cast<T*>(p.o) + (b * H + h) * D, lane, lanes, D);

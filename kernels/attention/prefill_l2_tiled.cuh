@@ -80,21 +80,21 @@ __global__ void __launch_bounds__(kAttentionThreads)
     const int mine = min_of(n, visible - begin);      // of which this row sees the first `mine` (maybe <= 0)
     const auto kv_offset = [&](int j) { return seq.kv.offset(begin + j, kv_head); };
 
-    load_rows(static_cast<const T*>(p.k), kv_offset, n, D, stride, shared.kv);
+    load_rows(static_cast<const T*>(p.k), kv_offset, n, D, stride, shared.kv);  // @load_k
     __syncthreads();
 
-    for (int j = lane; j < mine; j += kPrefillLanes) {
+    for (int j = lane; j < mine; j += kPrefillLanes) {  // @scores
       scores[j] = p.scale * dot_rows(q_row, shared.kv + j * stride, D);
       probe.score(h, row, begin + j, scores[j]);
     }
     __syncthreads();
 
-    load_rows(static_cast<const T*>(p.v), kv_offset, n, D, stride, shared.kv);
-    const float alpha = state.raise(max_of_row(scores, mine));
+    load_rows(static_cast<const T*>(p.v), kv_offset, n, D, stride, shared.kv);  // @load_v
+    const float alpha = state.raise(max_of_row(scores, mine));  // @rescale
     for (int j = lane; j < mine; j += kPrefillLanes) weights[j] = state.weight(scores[j]);
     __syncthreads();
 
-    float sum = 0.0F;
+    float sum = 0.0F;  // @accumulate
     o.scale(alpha);
     for (int j = 0; j < mine; ++j) {
       sum += weights[j];
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     __syncthreads();  // before the next tile overwrites V and the weights
   }
 
-  if (r >= rows) return;
+  if (r >= rows) return;  // @write_o
   o.write(state.normalizer(), static_cast<T*>(p.o) + (row * p.num_heads + h) * D, lane, kPrefillLanes, D);
   if (lane == 0) p.lse[h * static_cast<std::int64_t>(p.total_q) + row] = state.lse();
 }

@@ -222,6 +222,7 @@ TEST(Tiles, FitsEverySizeFromOneTileToHundreds) {
         show_tiles(window);
         for (const auto& [w, h] : {std::pair(1024.0F, 640.0F), {1600.0F, 900.0F}, {3840.0F, 2160.0F}}) {
           window.resize(w, h);
+          window.view.maximised = PanelId::tiles;
           window.selection.tile = sample.attention->num_tiles / 2;
           window.draw(sample.frame);
           window.draw(sample.frame);

@@ -172,6 +172,12 @@ std::string tile_number(double value) {
   return fmt::format("{:.4f}", value);
 }
 
+std::string tile_sum(const TileState& tile) {
+  const std::string added = fmt::format("{} = {}", tile_number(tile.sum), tile_number(tile.l_new));
+  if (tile.first) return "0 + " + added;
+  return fmt::format("{} \xC2\xB7 {} + {}", tile_number(tile.l_old), tile_number(tile.alpha), added);
+}
+
 std::string tile_source(const Ui& ui, const TileRow& row, std::string_view array, int tile) {
   return fmt::format("{}[{}, {}, {}] F32, {}", array, row.head, row.row, tile, ui.frame.attention->kernel);
 }

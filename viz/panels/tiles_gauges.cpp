@@ -8,14 +8,16 @@
 namespace attn::viz {
 namespace {
 
-constexpr std::string_view kArrow = " \xE2\x86\x92 ";            // →
-constexpr std::string_view kNorm = "\xE2\x80\x96o\xE2\x80\x96";  // ‖o‖
-constexpr std::string_view kDot = " \xC2\xB7 ";                  // ·
+constexpr std::string_view kArrow = " \xE2\x86\x92 ";  // →
+constexpr std::string_view kNorm = "|o|";
+constexpr std::string_view kDot = " \xC2\xB7 ";  // ·
 
 /// Label at the left, numbers at the right, of one gauge.
 Rect heading(Ui& ui, const Rect& rect, float y, std::string_view label, const std::string& numbers, Rgb ink) {
   const Rect box{rect.x, y, rect.w, ui.px(17)};
-  const float used = text_in(ui, FontRole::strong, box, ui[Color::text], label, Align::left);
+  // Bars around o are clearer in the mono face.
+  const FontRole face = label == kNorm ? FontRole::mono : FontRole::strong;
+  const float used = text_in(ui, face, box, ui[Color::text], label, Align::left);
   const Rect rest{box.x + used + ui.px(8), box.y, box.w - used - ui.px(8), box.h};
   const FontRole role =
       text_width(ui, FontRole::mono, numbers) <= rest.w ? FontRole::mono : FontRole::mono_small;
@@ -87,10 +89,7 @@ void draw_length(Ui& ui, const TileRow& row, const Rect& bar, float old, float k
 
 void draw_l(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) {
   const TileState& tile = row.now();
-  const std::string text =
-      tile.visited ? fmt::format("{}{}{} + {} = {}", tile_number(tile.l_old), kDot, tile_number(tile.alpha),
-                                 tile_number(tile.sum), tile_number(tile.l_new))
-                   : tile_number(tile.l_new);
+  const std::string text = tile.visited ? tile_sum(tile) : tile_number(tile.l_new);
   const Rect label = heading(ui, rect, y, "l", text, ui[Color::text]);
   const Rect bar{rect.x, label.bottom(), rect.w, bar_h};
   draw_length(ui, row, bar, tile.l_old, tile.l_old * tile.alpha, tile.l_new, row.l_max);
@@ -106,8 +105,10 @@ void draw_l(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) 
 void draw_o(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) {
   const TileState& tile = row.now();
   const float kept = tile.o_old * tile.alpha;
-  const std::string text = fmt::format("{}{}{} = {}, then {}", tile_number(tile.o_old), kDot,
-                                       tile_number(tile.alpha), tile_number(kept), tile_number(tile.o_new));
+  const std::string text =
+      tile.first ? "0, then " + tile_number(tile.o_new)
+                 : fmt::format("{}{}{} = {}, then {}", tile_number(tile.o_old), kDot, tile_number(tile.alpha),
+                               tile_number(kept), tile_number(tile.o_new));
   const Rect label =
       heading(ui, rect, y, kNorm, tile.visited ? text : tile_number(tile.o_new), ui[Color::text]);
   const float half = std::floor((bar_h * 2.0F - ui.px(2)) * 0.5F);

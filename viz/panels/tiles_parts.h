@@ -27,6 +27,8 @@ void draw_tile_invariant(Ui& ui, const TileRow& row, const Rect& rect);
 void name_tag(Ui& ui, const Rect& rect, std::string_view name);
 /// "1.2034", "-∞", "3.1e+05".
 std::string tile_number(double value);
+/// "1.1353 · 0.1353 + 1.0498 = 1.2034": l_old · alpha + sum = l.
+std::string tile_sum(const TileState& tile);
 /// "tile_m[2, 5, 1] F32, decode_l2_tiled_kernel<float, StateProbe>".
 std::string tile_source(const Ui& ui, const TileRow& row, std::string_view array, int tile);
 /// Makes a tile the current one.

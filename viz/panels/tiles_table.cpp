@@ -26,7 +26,7 @@ constexpr Column kM{Cell::m, "m old \xE2\x86\x92 new", 19, "m"};
 constexpr Column kAlpha{Cell::alpha, "\xCE\xB1", 9, "alpha"};
 constexpr Column kSum{Cell::l_sum, "l old \xC2\xB7 \xCE\xB1 + \xCE\xA3 = l", 36, "l"};
 constexpr Column kL{Cell::l, "l", 10, "l"};
-constexpr Column kO{Cell::o, "\xE2\x80\x96o\xE2\x80\x96", 10, "o"};
+constexpr Column kO{Cell::o, "|o|", 10, "o"};
 constexpr Column kCheck{Cell::check,
                         "l\xC2\xB7"
                         "e^m = \xCE\xA3 e^s",
@@ -111,11 +111,10 @@ Entry entry_of(const TileState& tile, const Column& column) {
                   : fmt::format("alpha = exp({} - {}) = {}", n(tile.m_old), n(tile.m_new), n(tile.alpha)),
               "tile_alpha"};
     case Cell::l_sum:
-      return {
-          fmt::format("{} \xC2\xB7 {} + {} = {}", n(tile.l_old), n(tile.alpha), n(tile.sum), n(tile.l_new)),
-          fmt::format("l {}: {} kept of {}, {} added", n(tile.l_new), n(tile.l_old * tile.alpha),
-                      n(tile.l_old), n(tile.sum)),
-          "tile_l"};
+      return {tile_sum(tile),
+              fmt::format("l {}: {} kept of {}, {} added", n(tile.l_new), n(tile.l_old * tile.alpha),
+                          n(tile.l_old), n(tile.sum)),
+              "tile_l"};
     case Cell::l:
       return {n(tile.l_new), fmt::format("l {} before, {} after", n(tile.l_old), n(tile.l_new)), "tile_l"};
     case Cell::o:
@@ -135,7 +134,7 @@ void draw_header(Ui& ui, const Table& table, float y, float h) {
   for (const Column& column : table.columns) {
     const float w = table.width(column);
     const Rect box{x, y, w - table.char_w, h};
-    text_in(ui, FontRole::small, box, ui[Color::muted], column.header,
+    text_in(ui, FontRole::mono_small, box, ui[Color::muted], column.header,
             column.cell == Cell::tile ? Align::left : Align::right);
     if (!column.name.empty()) name_tag(ui, box, column.name);
     x += w;

@@ -58,6 +58,16 @@ void draw_maximise(Ui& ui, const char* name) {
     ui.view.maximised = now ? PanelId::count_ : id;
 }
 
+/// "block_tables" of "block_tables[1][0] I32", "m" of "tile_m[..": the name that code and panels know.
+std::string buffer_name(std::string_view source) {
+  const std::size_t bracket = source.find('[');
+  if (bracket == std::string_view::npos) return {};
+  const std::string_view name = source.substr(0, bracket);
+  if (name.find(' ') != std::string_view::npos) return {};
+  if (name == "tile_o_norm") return "o";
+  return std::string(name.starts_with("tile_") ? name.substr(5) : name);
+}
+
 }  // namespace
 
 float Ui::px(float length) const { return std::round(length * scale); }
@@ -168,7 +178,11 @@ Hit mark(Ui& ui, std::string name, const Rect& rect, std::string value, std::str
   const Rect shown = visible_part(ui, rect);
   if (shown.w <= 0.0F) return {};
   const Hit hit = touch(ui, shown);
-  if (hit.hovered) tooltip(ui, value, source);
+  if (hit.hovered) {
+    tooltip(ui, value, source);
+    // A value names the buffer it was read from; other panels and the code pane light up with it.
+    if (ui.view.next_hover.name.empty()) ui.view.next_hover.name = buffer_name(source);
+  }
   ui.marks.add(std::move(name), shown, std::move(value), std::move(source));
   return hit;
 }

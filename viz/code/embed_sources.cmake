@@ -1,0 +1,38 @@
+# Writes a C++ file that holds the text of the sources the code pane shows, and fails when a marker that
+# markers.txt asks for is missing or there twice. Run at build time:
+#   cmake -DROOT=<repository> -DFILES=a|b|c -DOUTPUT=<file.cpp> -P embed_sources.cmake
+cmake_minimum_required(VERSION 3.24)
+
+set(table "${ROOT}/viz/code/markers.txt")
+file(STRINGS "${table}" rules REGEX "^[^#]")
+foreach(rule IN LISTS rules)
+  string(REPLACE " " ";" words "${rule}")
+  list(POP_FRONT words path)
+  if(NOT EXISTS "${ROOT}/${path}")
+    message(FATAL_ERROR "${path} is not there (viz/code/markers.txt asks for its markers); correct the table")
+  endif()
+  file(READ "${ROOT}/${path}" text)
+  foreach(marker IN LISTS words)
+    string(REGEX MATCHALL "[/#] @${marker}\n" found "${text}")
+    list(LENGTH found count)
+    if(NOT count EQUAL 1)
+      message(FATAL_ERROR "the marker @${marker} occurs ${count} times (${path}); viz/code/markers.txt wants it "
+                          "once, at the end of the line where that phase begins")
+    endif()
+  endforeach()
+endforeach()
+
+string(REPLACE "|" ";" files "${FILES}")
+set(cpp "// Made by viz/code/embed_sources.cmake.\n#include \"viz/code/embedded_sources.h\"\n\n")
+string(APPEND cpp "namespace attn::viz {\n\nstd::span<const EmbeddedSource> embedded_sources() {\n")
+string(APPEND cpp "  static constexpr EmbeddedSource kSources[] = {\n")
+foreach(path IN LISTS files)
+  file(READ "${ROOT}/${path}" text)
+  string(FIND "${text}" ")ATTNTEXT\"" clash)
+  if(NOT clash EQUAL -1)
+    message(FATAL_ERROR "the text holds )ATTNTEXT\" (${path}); it cannot be embedded")
+  endif()
+  string(APPEND cpp "      {\"${path}\", R\"ATTNTEXT(${text})ATTNTEXT\"},\n")
+endforeach()
+string(APPEND cpp "  };\n  return kSources;\n}\n\n}  // namespace attn::viz\n")
+file(WRITE "${OUTPUT}" "${cpp}")

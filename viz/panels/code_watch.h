@@ -1,0 +1,22 @@
+// Live values of the names that the shown lines use: read from the records at the cursor.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "viz/frame.h"
+
+namespace attn::viz {
+
+struct WatchValue {
+  std::string label;   // "context_lens[1]"
+  std::string now;     // "21"
+  std::string before;  // at the step (or tile) before; "" not known
+  std::string source;
+  bool changed() const { return !before.empty() && before != now; }
+};
+/// Nothing when the step holds no value of that name.
+std::optional<WatchValue> watch_value(const Frame& frame, const Selection& selection, std::string_view name);
+
+}  // namespace attn::viz

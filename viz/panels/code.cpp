@@ -225,8 +225,9 @@ std::vector<WatchValue> watched(const Ui& ui, const CodePlace& place) {
   for (const CodeLines& lines : place.ran) add(lines);
   if (place.next.first >= 0) add(place.next);
   std::vector<WatchValue> out;
+  Watch watch(ui.frame, ui.selection);
   for (const std::string_view name : names) {
-    auto value = watch_value(ui.frame, ui.selection, name);
+    auto value = watch.value(name);
     if (value) out.push_back(std::move(*value));
   }
   // What changed comes first.

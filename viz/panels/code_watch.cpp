@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "viz/panels/tiles_parts.h"
-#include "viz/panels/tiles_state.h"
 
 namespace attn::viz {
 namespace {
@@ -70,31 +70,6 @@ std::optional<WatchValue> watch_array(const Frame& frame, int seq, std::string_v
                     fmt::format("{} I32, step {}", name, frame.step->step)};
 }
 
-std::optional<WatchValue> watch_tile(const Frame& frame, const Selection& selection, std::string_view name) {
-  if (!tiles_missing(frame, selection).empty()) return std::nullopt;
-  const TileRow row = tile_row(frame, selection);
-  if (row.cursor < 0) return std::nullopt;
-  const TileState& tile = row.now();
-  const auto n = tile_number;
-  const auto at = [&](std::string_view array) {
-    return fmt::format("{}[{}, {}, {}] F32, {}", array, row.head, row.row, tile.tile,
-                       frame.attention->kernel);
-  };
-  if (name == "m") return WatchValue{"m", n(tile.m_new), n(tile.m_old), at("tile_m")};
-  if (name == "l") return WatchValue{"l", n(tile.l_new), n(tile.l_old), at("tile_l")};
-  if (name == "alpha") return WatchValue{"alpha", n(tile.alpha), "", at("tile_alpha")};
-  if (name == "o")
-    return WatchValue{"\xE2\x80\x96o\xE2\x80\x96", n(tile.o_new), n(tile.o_old), at("tile_o_norm")};
-  if (name == "scores") {
-    return WatchValue{fmt::format("max(scores of keys {}..{})", tile.begin, tile.end - 1), n(tile.m_tile), "",
-                      at("scores")};
-  }
-  if (name == "lse")
-    return WatchValue{"lse", n(row.lse), "",
-                      fmt::format("lse[{}, {}] F32, {}", row.head, row.row, frame.attention->kernel)};
-  return std::nullopt;
-}
-
 std::optional<WatchValue> watch_tensor(const Frame& frame, int layer, std::string_view name) {
   if (name != "q" && name != "k_cache" && name != "v_cache") return std::nullopt;
   for (const trace::ShapeNote& shape : frame.step->shapes) {
@@ -107,16 +82,51 @@ std::optional<WatchValue> watch_tensor(const Frame& frame, int layer, std::strin
 
 }  // namespace
 
+const TileRow* Watch::tiles() {
+  if (!looked_ && tiles_missing(frame_, selection_).empty()) row_ = tile_row(frame_, selection_);
+  looked_ = true;
+  return row_ && row_->cursor >= 0 ? &*row_ : nullptr;
+}
+
+std::optional<WatchValue> Watch::tile_value(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {"m", "l", "alpha", "o", "scores", "lse"};
+  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end() || tiles() == nullptr) return std::nullopt;
+  const TileRow& row = *row_;
+  const TileState& tile = row.now();
+  const auto n = tile_number;
+  const auto at = [&](std::string_view array) {
+    return fmt::format("{}[{}, {}, {}] F32, {}", array, row.head, row.row, tile.tile,
+                       frame_.attention->kernel);
+  };
+  if (name == "m") return WatchValue{"m", n(tile.m_new), n(tile.m_old), at("tile_m")};
+  if (name == "l") return WatchValue{"l", n(tile.l_new), n(tile.l_old), at("tile_l")};
+  if (name == "alpha") return WatchValue{"alpha", n(tile.alpha), "", at("tile_alpha")};
+  if (name == "o") return WatchValue{"|o|", n(tile.o_new), n(tile.o_old), at("tile_o_norm")};
+  if (name == "scores") {
+    return WatchValue{fmt::format("max(scores of keys {}..{})", tile.begin, tile.end - 1), n(tile.m_tile), "",
+                      at("scores")};
+  }
+  if (name == "lse")
+    return WatchValue{"lse", n(row.lse), "",
+                      fmt::format("lse[{}, {}] F32, {}", row.head, row.row, frame_.attention->kernel)};
+  return std::nullopt;
+}
+
+std::optional<WatchValue> Watch::value(std::string_view name) {
+  if (!frame_.step) return std::nullopt;
+  const bool plan = name == "k_tile" || name == "num_splits";
+  if (plan && !frame_.attention) return std::nullopt;
+  if (plan) {
+    const int number = name == "k_tile" ? frame_.attention->k_tile : frame_.attention->num_splits;
+    return WatchValue{std::string(name), std::to_string(number), "", "the attention kernel's plan"};
+  }
+  if (auto value = watch_array(frame_, focus_seq(frame_, selection_), name)) return value;
+  if (auto value = watch_tensor(frame_, selection_.layer, name)) return value;
+  return tile_value(name);
+}
+
 std::optional<WatchValue> watch_value(const Frame& frame, const Selection& selection, std::string_view name) {
-  if (!frame.step) return std::nullopt;
-  if (frame.attention && name == "k_tile")
-    return WatchValue{"k_tile", std::to_string(frame.attention->k_tile), "", "the attention kernel's plan"};
-  if (frame.attention && name == "num_splits")
-    return WatchValue{"num_splits", std::to_string(frame.attention->num_splits), "",
-                      "the attention kernel's plan"};
-  if (auto value = watch_array(frame, focus_seq(frame, selection), name)) return value;
-  if (auto value = watch_tensor(frame, selection.layer, name)) return value;
-  return watch_tile(frame, selection, name);
+  return Watch(frame, selection).value(name);
 }
 
 }  // namespace attn::viz

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "viz/frame.h"
+#include "viz/panels/tiles_state.h"
 
 namespace attn::viz {
 
@@ -16,7 +17,22 @@ struct WatchValue {
   std::string source;
   bool changed() const { return !before.empty() && before != now; }
 };
-/// Nothing when the step holds no value of that name.
+/// Values of several names at one place; the tiles of the row are read once.
+class Watch {
+ public:
+  Watch(const Frame& frame, const Selection& selection) : frame_(frame), selection_(selection) {}
+  /// Nothing when the step holds no value of that name.
+  std::optional<WatchValue> value(std::string_view name);
+
+ private:
+  std::optional<WatchValue> tile_value(std::string_view name);
+  const TileRow* tiles();
+
+  const Frame& frame_;
+  const Selection& selection_;
+  bool looked_ = false;
+  std::optional<TileRow> row_;
+};
 std::optional<WatchValue> watch_value(const Frame& frame, const Selection& selection, std::string_view name);
 
 }  // namespace attn::viz

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "app/commands.h"
+#include "app/default_comparison.h"
 #include "app/headless.h"
 #include "app/image_write.h"
 #include "app/opening.h"
@@ -34,6 +36,7 @@ struct StillOptions {
   viz::ScreenMode mode = viz::ScreenMode::explore;
   viz::StageView stage = viz::StageView::weights;
   viz::SideView side = viz::SideView::stages;
+  bool compare = false;
   int frames = 12;
 };
 
@@ -59,6 +62,18 @@ viz::ViewState view_of(const StillOptions& options) {
   return view;
 }
 
+/// Where the link points; with a comparison when one was asked for.
+void go_to_place(Session& session, const Link& link, const StillOptions& options, viz::ViewState& view) {
+  go_to_link(session, link);
+  if (!options.compare && options.stage != viz::StageView::compare) return;
+  viz::Command compare;
+  compare.kind = viz::Command::Kind::compare;
+  std::tie(compare.variant_a, compare.variant_b) =
+      default_comparison(*session.frame().step, session.store().manifest().model);
+  session.apply(viz::Commands{compare}, view);
+  session.wait_idle();
+}
+
 int still(const StillOptions& options) {
   require_writable(options.output);
   const auto [width, height] = parse_size(options.size);
@@ -67,7 +82,7 @@ int still(const StillOptions& options) {
   const Subject subject = open_subject(options.file, choice, options.overrides);
   Session session(subject, choice, [] {});
   Headless headless(width, height);
-  go_to_link(session, subject.link);
+  go_to_place(session, subject.link, options, view);
   write_png(headless.picture(session, view), options.output);
   fmt::print("{} ({}x{}, drawn by {})\n", options.output, width, height, headless.renderer());
   return 0;
@@ -94,7 +109,7 @@ int strip(const StillOptions& options) {
   const Subject subject = open_subject(options.file, choice, options.overrides);
   Session session(subject, choice, [] {});
   Headless headless(width, height);
-  go_to_link(session, subject.link);
+  go_to_place(session, subject.link, options, view);
   constexpr int kColumns = 3, kShrink = 2;
   std::vector<Image> small;
   std::string first;
@@ -128,6 +143,8 @@ void add_view(CLI::App& command, StillOptions& options) {
   add_choice(command, "--mode", options.mode, "explore: everything; present: large, for a projector");
   add_choice(command, "--stage", options.stage, "what the middle shows");
   add_choice(command, "--side", options.side, "what the lower right shows");
+  command.add_flag("--compare", options.compare,
+                   "launch the step's attention in two ways on the same inputs, as it ran and as it did not");
 }
 
 void add_common(CLI::App& command, StillOptions& options) {

@@ -19,6 +19,7 @@ void add_attend_command(CLI::App& app, Action& action);
 void add_view_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
 void add_describe_command(CLI::App& app, Action& action);
+void add_diff_command(CLI::App& app, Action& action);
 void add_still_command(CLI::App& app, Action& action);
 void add_strip_command(CLI::App& app, Action& action);
 

@@ -16,11 +16,12 @@ namespace {
 
 /// Over everything that decides what the pixels will be, the font texture aside. Half a megabyte takes 50 us;
 /// drawing it again on a software renderer would take ten milliseconds.
-std::uint64_t hash_of(const ImDrawData& data, int width, int height) {
-  std::uint64_t hash = XXH3_64bits_withSeed(&width, sizeof width, static_cast<std::uint64_t>(height));
+std::uint64_t hash_of(const ImDrawData& data, int width, int height, std::uint64_t hash) {
   const auto mix = [&](const void* bytes, int count, std::size_t size) {
     hash = XXH3_64bits_withSeed(bytes, static_cast<std::size_t>(count) * size, hash);
   };
+  mix(&width, 1, sizeof width);
+  mix(&height, 1, sizeof height);
   for (int i = 0; i < data.CmdListsCount; ++i) {
     const ImDrawList& list = *data.CmdLists[i];
     mix(list.VtxBuffer.Data, list.VtxBuffer.Size, sizeof(ImDrawVert));
@@ -43,10 +44,12 @@ GlPainter::GlPainter() {
     ImGui::DestroyContext(context_);
     throw DeviceError("OpenGL 3.3 does not work here (ImGui's OpenGL backend); update the graphics driver");
   }
+  heat_ = std::make_unique<GlHeat>();
 }
 
 GlPainter::~GlPainter() {
   ImGui::SetCurrentContext(context_);
+  heat_.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext(context_);
 }
@@ -71,9 +74,12 @@ GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selectio
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   Painted painted;
+  heat_->begin_frame();
+  view.heat_painter = heat_.get();
   viz::draw_screen(frame, selection, view, marks_, painted.commands);
+  view.heat_painter = nullptr;  // it lives no longer than this context
   ImGui::Render();
-  const std::uint64_t picture = hash_of(*ImGui::GetDrawData(), width, height);
+  const std::uint64_t picture = hash_of(*ImGui::GetDrawData(), width, height, heat_->frame_hash());
   if (std::exchange(last_picture_, picture) == picture) return painted;
   const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
   glViewport(0, 0, width, height);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "app/gl_heat.h"
 #include "app/image_write.h"
 #include "app/session.h"
 #include "viz/marks.h"
@@ -39,6 +41,7 @@ class GlPainter {
  private:
   void restyle(const viz::ViewState& view);
   ImGuiContext* context_ = nullptr;
+  std::unique_ptr<GlHeat> heat_;
   viz::Marks marks_;
   std::string font_note_;
   std::uint64_t last_picture_ = 0;  // hash of what was drawn last; 0 = nothing

@@ -27,6 +27,16 @@ std::size_t bytes_of(const InspectorThread::Answer& answer) {
 
 }  // namespace
 
+int packed_row(const trace::StepRecord& step, const trace::Focus& focus) {
+  std::size_t batch = 0;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(step.num_scheduled); ++b) {
+    if (step.seqs[b].id == focus.seq) batch = b;
+  }
+  if (step.num_scheduled <= 0 || batch + 1 >= step.cu_seqlens_q.size()) return -1;
+  const int first = step.cu_seqlens_q[batch], end = step.cu_seqlens_q[batch + 1];
+  return focus.row >= 0 && focus.row < end - first ? first + focus.row : end - 1;
+}
+
 InspectorThread::InspectorThread(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
                                  std::function<void()> changed)
     : store_(std::move(store)), choice_(choice), changed_(std::move(changed)), thread_([this] { run(); }) {}
@@ -93,15 +103,17 @@ void InspectorThread::run() {
 
 InspectorThread::Answer InspectorThread::inspect(const Question& question) {
   Answer answer;
+  const Place& place = question.place;
   try {
     if (!inspector_) {
       device_ = make_device(choice_).device;
       inspector_ = std::make_unique<trace::Inspector>(*device_, store_);
     }
     if (question.variants) {
-      answer.note = "nothing to compare";
+      answer.compared = inspector_->compare(place.index, place.layer, question.variants->first,
+                                            question.variants->second, place.focus);
     } else {
-      answer.view = inspector_->inspect(question.index, question.layer);
+      answer.view = inspector_->inspect(place.index, place.layer, place.focus);
     }
   } catch (const std::exception& error) {
     answer.note = error.what();
@@ -109,8 +121,24 @@ InspectorThread::Answer InspectorThread::inspect(const Question& question) {
   return answer;
 }
 
+/// Of most batches every row is known; of large ones a window of rows, which answers for all rows in it.
+bool InspectorThread::answers(const Known& known, const Question& question) const {
+  const Place &have = known.question.place, &want = question.place;
+  if (have.index != want.index || have.layer != want.layer || known.question.variants != question.variants) {
+    return false;
+  }
+  if (have.focus == want.focus) return true;
+  const trace::AttentionView* view =
+      known.answer.compared ? known.answer.compared->a.view.get() : known.answer.view.get();
+  if (view == nullptr) return true;  // the reason is the same for every row
+  const auto step = store_->step(want.index);
+  const int row = packed_row(*step, want.focus);
+  return view->num_q >= static_cast<int>(step->slot_mapping.size()) || (row >= 0 && view->has_row(row));
+}
+
 const InspectorThread::Answer* InspectorThread::find(const Question& question) {
-  const auto found = std::ranges::find(known_, question, &Known::question);
+  const auto found =
+      std::ranges::find_if(known_, [&](const Known& known) { return answers(known, question); });
   if (found == known_.end()) return nullptr;
   known_.splice(known_.begin(), known_, found);
   return &known_.front().answer;

@@ -18,6 +18,9 @@
 
 namespace attn::app {
 
+/// The packed row of the batch that a focus means (trace::Focus says which when it names none); -1: no rows.
+int packed_row(const trace::StepRecord& step, const trace::Focus& focus);
+
 class InspectorThread {
  public:
   using Variants = std::pair<trace::Variant, trace::Variant>;
@@ -35,20 +38,24 @@ class InspectorThread {
   InspectorThread(const InspectorThread&) = delete;
   InspectorThread& operator=(const InspectorThread&) = delete;
 
-  /// What is known of step `index` and `layer`; asks for it when that is nothing yet. Waits a few
-  /// milliseconds at most, and only the first time it is asked that.
-  Answer get(int index, int layer) { return get({index, layer, {}}); }
-  Answer compare(int index, int layer, const Variants& variants) { return get({index, layer, variants}); }
+  struct Place {
+    int index = 0;  // of the step in the store
+    int layer = 0;
+    trace::Focus focus = {};  // matters where only a window of the batch's rows is looked at
+    bool operator==(const Place&) const = default;
+  };
+
+  /// What is known of a place; asks for it when that is nothing yet. Waits a few milliseconds at most, and
+  /// only the first time it is asked that.
+  Answer get(const Place& place) { return get({place, std::nullopt}); }
+  Answer compare(const Place& place, const Variants& variants) { return get({place, variants}); }
   /// The same, waiting for the answer: stills need it in the picture.
-  Answer wait(int index, int layer) { return wait({index, layer, {}}); }
-  Answer wait_compare(int index, int layer, const Variants& variants) {
-    return wait({index, layer, variants});
-  }
+  Answer wait(const Place& place) { return wait({place, std::nullopt}); }
+  Answer wait_compare(const Place& place, const Variants& variants) { return wait({place, variants}); }
 
  private:
   struct Question {
-    int index;
-    int layer;
+    Place place;
     std::optional<Variants> variants;  // nothing: as it ran
     bool operator==(const Question&) const = default;
   };
@@ -59,6 +66,7 @@ class InspectorThread {
     Question question;
     Answer answer;
   };
+  bool answers(const Known& known, const Question& question) const;
   Answer get(const Question& question);
   Answer wait(const Question& question);
   void run();

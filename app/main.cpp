@@ -25,6 +25,7 @@ int run_program(int argc, char** argv) {
   add_view_command(app, action);
   add_attend_command(app, action);
   add_describe_command(app, action);
+  add_diff_command(app, action);
   add_still_command(app, action);
   add_strip_command(app, action);
   add_check_command(app, action);

@@ -182,7 +182,9 @@ bool Session::apply_run(const viz::Command& command) {
       set_switch(command.text, command.value);
       return true;
     case Kind::compare:
-      compare_.emplace(command.variant_a, command.variant_b);
+      if (frame_.step) {
+        compare_ = {{command.variant_a, command.variant_b}, frame_.step->kind == trace::StepKind::decode};
+      }
       return true;
     case Kind::compare_off:
       compare_.reset();
@@ -267,8 +269,8 @@ void Session::wait_idle() {
     } else if (open_->status().busy) {
       open_->engine()->wait_idle();
     } else if (open_->store() && num_steps() > 0) {
-      open_->inspector().wait(selection_.step, selection_.layer);
-      if (compare_) open_->inspector().wait_compare(selection_.step, selection_.layer, *compare_);
+      open_->inspector().wait(place());
+      if (const auto variants = variants_here()) open_->inspector().wait_compare(place(), *variants);
       if (right_) right_->wait();
       if (complete_ && !waiting_move_) return;
     } else if (!live() || open_->status().startup_error || open_->store()) {

@@ -78,6 +78,11 @@ class Session {
     int num_steps;  // when it was asked
   };
 
+  struct Comparison {
+    InspectorThread::Variants variants;
+    bool of_decode;  // the kind of step that they were picked in
+  };
+
   // session.cpp: the cursor
   void apply(const viz::Command& command, viz::ViewState& view);
   bool apply_run(const viz::Command& command);
@@ -96,6 +101,8 @@ class Session {
   void stop_playing_at_breakpoint(viz::ViewState& view);
 
   // session_frame.cpp: what the panels see
+  InspectorThread::Place place() const;
+  std::optional<InspectorThread::Variants> variants_here() const;
   void fill_attention();
   void fill_compare();
   void fill_changes();
@@ -142,7 +149,7 @@ class Session {
   bool quit_ = false;
   std::string message_;
   std::optional<WaitingMove> waiting_move_;
-  std::optional<InspectorThread::Variants> compare_;
+  std::optional<Comparison> compare_;
   std::optional<int> diff_with_;
   std::pair<int, int> diff_at_{-1, -1};  // that frame_.diff belongs to
   int changes_at_ = -1;                  // index that frame_.changes belongs to

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/default_comparison.h"
 #include "app/session.h"
 #include "core/engine/switches.h"
 #include "kernels/common/check.h"
@@ -45,16 +46,31 @@ const viz::Frame& Session::frame() {
 }
 
 void Session::fill_attention() {
-  InspectorThread::Answer answer = open_->inspector().get(frame_.index, selection_.layer);
+  InspectorThread::Answer answer = open_->inspector().get(place());
   frame_.attention = std::move(answer.view);
   frame_.attention_note = std::move(answer.note);
+}
+
+InspectorThread::Place Session::place() const {
+  return {selection_.step, selection_.layer, {selection_.seq, selection_.q_row}};
+}
+
+/// A comparison of decode paths says nothing of a prefill: a step of the other kind is compared as it is
+/// when nothing is picked.
+std::optional<InspectorThread::Variants> Session::variants_here() const {
+  if (!compare_ || num_steps() == 0) return std::nullopt;
+  const auto step = open_->store()->step(selection_.step);
+  const bool decode = step->kind == trace::StepKind::decode;
+  return compare_->of_decode == decode ? compare_->variants
+                                       : default_comparison(*step, open_->store()->manifest().model);
 }
 
 void Session::fill_compare() {
   frame_.compare = nullptr;
   frame_.compare_note.clear();
-  if (!compare_) return;
-  InspectorThread::Answer answer = open_->inspector().compare(frame_.index, selection_.layer, *compare_);
+  const auto variants = variants_here();
+  if (!variants) return;
+  InspectorThread::Answer answer = open_->inspector().compare(place(), *variants);
   frame_.compare = std::move(answer.compared);
   frame_.compare_note = std::move(answer.note);
 }

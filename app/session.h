@@ -130,6 +130,7 @@ class Session {
   void remember_file(const std::filesystem::path& path);
   void list_folder(const std::string& path);
   void save_trace(const std::string& path);
+  void export_tensor(const std::string& path, const std::string& what);
   void change_bookmarks(const viz::Command& command);
   void store_bookmarks();
 

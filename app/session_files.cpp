@@ -7,7 +7,7 @@
 #include "app/files.h"
 #include "app/output_file.h"
 #include "app/session.h"
-#include "core/trace/names.h"
+#include "core/trace/export.h"
 #include "core/trace/trace_file.h"
 #include "kernels/common/check.h"
 
@@ -25,6 +25,9 @@ bool Session::apply_file(const viz::Command& command) {
       return true;
     case Kind::save_trace:
       save_trace(command.text);
+      return true;
+    case Kind::export_tensor:
+      export_tensor(command.text, command.value);
       return true;
     case Kind::add_bookmark:
     case Kind::edit_bookmark:
@@ -104,6 +107,17 @@ void Session::save_trace(const std::string& wanted) {
   } catch (const InputError& error) {
     say(error.what());
   }
+}
+
+void Session::export_tensor(const std::string& wanted, const std::string& what) {
+  if (!frame_.step) return say("there is no step to export yet");
+  const fs::path path = output_path(wanted, fmt::format("{}-{}", still_stem(frame_), what), ".safetensors");
+  start_job("exporting " + path.filename().string(),
+            [this, path, what, store = open_->store(), index = selection_.step, layer = selection_.layer,
+             view = frame_.attention](Job::Control&) -> Job::Finish {
+              trace::export_tensor(path, *store, index, layer, what, view.get());
+              return [this, path] { say("exported: " + path.string()); };
+            });
 }
 
 void Session::change_bookmarks(const viz::Command& command) {

@@ -43,7 +43,7 @@ TEST(Journey, OpenStepLockCompareBreakFindExportSaveReopen) {
   ASSERT_EQ(user.frame().num_steps, 1);
 
   for (int i = 0; i < 12; ++i) {
-    user.press(ImGuiKey_RightArrow);
+    user.press({.key = viz::keys::kRight});
     user.settle();
   }
   EXPECT_EQ(user.frame().index, 12) << "the arrow key runs the engine";

@@ -83,17 +83,17 @@ class Masher {
     io.KeyAlt = below(8) == 0;
   }
   void key() {
-    const auto& table = viz::key_table();
+    const auto table = viz::key_table();
     const viz::KeyBinding& binding = table[static_cast<std::size_t>(below(static_cast<int>(table.size())))];
+    if (binding.chord.key > 0) return user_.press(binding.chord);
     modifiers();
-    if (binding.named >= 0) return user_.press(binding.named);
     if (!binding.typed.empty()) {
       user_.type(binding.typed[static_cast<std::size_t>(below(static_cast<int>(binding.typed.size())))]);
     }
   }
   void type() {
     for (int i = below(6); i >= 0; --i) user_.type(static_cast<char>(32 + below(95)));
-    if (below(2) == 0) user_.press(below(2) == 0 ? ImGuiKey_Enter : ImGuiKey_Escape);
+    if (below(2) == 0) user_.press({.key = below(2) == 0 ? viz::keys::kEnter : viz::keys::kEscape});
   }
   void point() {
     ImGuiIO& io = ImGui::GetIO();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <utility>
 
 namespace attn::app::testing {
@@ -13,7 +14,26 @@ User::User(const Subject& subject, float width, float height) : context_(ImGui::
   io.DisplaySize = {width, height};
   io.DeltaTime = 1.0F / 60.0F;
 #if IMGUI_VERSION_NUM < 18700
-  for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
+  // As ImGui's GLFW backend does; other keys keep their GLFW number.
+  using namespace viz::keys;
+  for (const auto& [named, key] : std::initializer_list<std::pair<int, int>>{{ImGuiKey_Tab, kTab},
+                                                                             {ImGuiKey_LeftArrow, kLeft},
+                                                                             {ImGuiKey_RightArrow, kRight},
+                                                                             {ImGuiKey_UpArrow, kUp},
+                                                                             {ImGuiKey_DownArrow, kDown},
+                                                                             {ImGuiKey_PageUp, kPageUp},
+                                                                             {ImGuiKey_PageDown, kPageDown},
+                                                                             {ImGuiKey_Home, kHome},
+                                                                             {ImGuiKey_End, kEnd},
+                                                                             {ImGuiKey_Delete, 261},
+                                                                             {ImGuiKey_Backspace, 259},
+                                                                             {ImGuiKey_Space, kSpace},
+                                                                             {ImGuiKey_Enter, kEnter},
+                                                                             {ImGuiKey_Escape, kEscape},
+                                                                             {ImGuiKey_A, 'A'},
+                                                                             {ImGuiKey_C, 'C'},
+                                                                             {ImGuiKey_V, 'V'}})
+    io.KeyMap[named] = key;
 #endif
   session_ = std::make_unique<Session>(subject, DeviceChoice::simt, [] {});
 }
@@ -24,10 +44,9 @@ User::~User() {
 }
 
 void User::draw() {
-  if (view.scale != scale_ || view.theme != theme_) {
+  if (const viz::StyleKey style = viz::style_key(view); style != style_) {
     viz::apply_style(view);
-    scale_ = view.scale;
-    theme_ = view.theme;
+    style_ = style;
   }
   session_->tick(view, Session::Clock::now());
   commands_.clear();
@@ -64,16 +83,21 @@ void User::type(char key) {
   draw();
 }
 
-void User::press(int named_key) {
+void User::press(const viz::Chord& chord) {
+  ImGuiIO& io = ImGui::GetIO();
+  const auto set = [&](bool down) {
 #if IMGUI_VERSION_NUM < 18700
-  ImGui::GetIO().KeysDown[named_key] = true;
-  draw();
-  ImGui::GetIO().KeysDown[named_key] = false;
+    io.KeysDown[chord.key] = down;
 #else
-  ImGui::GetIO().AddKeyEvent(static_cast<ImGuiKey>(named_key), true);
-  draw();
-  ImGui::GetIO().AddKeyEvent(static_cast<ImGuiKey>(named_key), false);
+    io.AddKeyEvent(static_cast<ImGuiKey>(viz::imgui_key(chord.key)), down);
 #endif
+    io.KeyCtrl = down && chord.ctrl;
+    io.KeyShift = down && chord.shift;
+    io.KeyAlt = down && chord.alt;
+  };
+  set(true);
+  draw();
+  set(false);
   draw();
 }
 

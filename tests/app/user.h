@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/session.h"
+#include "viz/keys.h"
 #include "viz/marks.h"
 #include "viz/screen.h"
 
@@ -26,7 +27,8 @@ class User {
   void settle();
   void click(const std::string& mark);
   void type(char key);
-  void press(int named_key);
+  /// With `key` as viz::Chord numbers it.
+  void press(const viz::Chord& chord);
   void send(viz::Command command);
   void send(viz::Command::Kind kind, int a = 0, std::string text = {}, std::string value = {});
   void resize(float width, float height) { ImGui::GetIO().DisplaySize = {width, height}; }
@@ -40,8 +42,7 @@ class User {
   std::unique_ptr<Session> session_;
   viz::Marks marks_;
   viz::Commands commands_;
-  float scale_ = 0.0F;
-  viz::ThemeId theme_ = viz::ThemeId::dark;
+  viz::StyleKey style_;
 };
 
 }  // namespace attn::app::testing

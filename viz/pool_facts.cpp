@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/engine/block_manager.h"
+#include "core/trace/block_parent.h"
 #include "viz/lookup.h"
 
 namespace attn::viz {
@@ -97,12 +97,9 @@ int parent_of(const trace::StepRecord& step, int block) {
   if (block < 0 || static_cast<std::size_t>(block) >= step.blocks.size()) return kUnknownParent;
   const trace::BlockState& state = step.blocks[static_cast<std::size_t>(block)];
   if (!state.hash || state.token_ids.empty()) return kUnknownParent;
-  const auto chained = [&](BlockManager::Hash before) {
-    return BlockManager::compute_hash(state.token_ids, before) == *state.hash;
-  };
-  if (chained(std::nullopt)) return kNoParent;
+  if (trace::hash_follows(state, std::nullopt)) return kNoParent;
   for (const trace::BlockState& other : step.blocks) {
-    if (other.hash && other.id != block && chained(other.hash)) return other.id;
+    if (other.hash && other.id != block && trace::hash_follows(state, other.hash)) return other.id;
   }
   return kUnknownParent;
 }

@@ -37,12 +37,12 @@ void restart_positions(trace::StepRecord& record) {
 /// Appends the tokens at positions begin .. end-1, which see `end` keys.
 void append_tokens(const Sequence& seq, int begin, int end, trace::StepRecord& record) {
   for (int pos = begin; pos < end; ++pos) {
-    record.input_ids.push_back(seq.token_ids[pos]);  // @input_ids
-    record.positions.push_back(pos);  // @positions
+    record.input_ids.push_back(seq.token_ids[pos]);                              // @input_ids
+    record.positions.push_back(pos);                                             // @positions
     if (!seq.block_table.empty()) record.slot_mapping.push_back(seq.slot(pos));  // @slot_mapping
   }
   record.cu_seqlens_q.push_back(record.cu_seqlens_q.back() + end - begin);  // @cu_seqlens_q
-  record.cu_seqlens_k.push_back(record.cu_seqlens_k.back() + end);  // @cu_seqlens_k
+  record.cu_seqlens_k.push_back(record.cu_seqlens_k.back() + end);          // @cu_seqlens_k
   record.max_seqlen_q = std::max(record.max_seqlen_q, end - begin);
   record.max_seqlen_k = std::max(record.max_seqlen_k, end);
 }

@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kAttentionThreads) decode_l2_tiled_kernel(Deco
 
     load_rows(static_cast<const T*>(p.v), kv_offset, n, D, stride, shared.kv);  // @load_v
     const int mine = g < heads ? n : 0;
-    const float* scores = shared.scores + g * width;  // [n]
+    const float* scores = shared.scores + g * width;            // [n]
     const float alpha = state.raise(max_of_row(scores, mine));  // @rescale
     for (int j = lane; j < mine; j += lanes) weights[j] = state.weight(scores[j]);
     __syncthreads();

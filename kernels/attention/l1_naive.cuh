@@ -39,7 +39,7 @@ __global__ void attention_l1_scores_kernel(Params p) {
   const int kv_head = kv_head_of(p.head_map, h, p.num_heads, p.num_kv_heads);
   const T* q = static_cast<const T*>(p.q) + (row * p.num_heads + h) * p.head_dim;  // [D]
   const T* k = static_cast<const T*>(p.k) + seq.kv.offset(j, kv_head);             // [D]
-  float dot = 0.0F;  // @scores
+  float dot = 0.0F;                                                                // @scores
   for (int d = 0; d < p.head_dim; ++d) dot += to_float(q[d]) * to_float(k[d]);
   const float score = p.scale * dot;
   score_row(p, h, row)[j] = score;
@@ -68,7 +68,7 @@ __global__ void attention_l1_softmax_kernel(Params p) {
   const int visible = visible_to(p, seq, i);
   const std::int64_t row = seq.first_q + i;
   float* s = score_row(p, h, row);  // [visible]
-  float max_score = -INFINITY;  // @softmax
+  float max_score = -INFINITY;      // @softmax
   for (int j = 0; j < visible; ++j) max_score = fmaxf(max_score, s[j]);
   OnlineSoftmax state;
   const float alpha = state.raise(max_score);

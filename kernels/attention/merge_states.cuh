@@ -24,7 +24,7 @@ __global__ void merge_states_kernel(MergeStatesParams p) {
   const std::int64_t h = blockIdx.x, b = blockIdx.y, H = p.num_heads, B = p.batch, D = p.head_dim;
   OnlineSoftmax state;
   float o = 0.0F;
-  for (std::int64_t s = 0; s < p.num_splits; ++s) {  // @merge
+  for (std::int64_t s = 0; s < p.num_splits; ++s) {        // @merge
     const float lse = p.partial_lse[(s * H + h) * B + b];  // [S, H, B]
     if (lse == -INFINITY) continue;
     const float alpha = state.raise(lse);

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     __syncthreads();
 
     load_rows(static_cast<const T*>(p.v), kv_offset, n, D, stride, shared.kv);  // @load_v
-    const float alpha = state.raise(max_of_row(scores, mine));  // @rescale
+    const float alpha = state.raise(max_of_row(scores, mine));                  // @rescale
     for (int j = lane; j < mine; j += kPrefillLanes) weights[j] = state.weight(scores[j]);
     __syncthreads();
 

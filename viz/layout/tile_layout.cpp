@@ -39,7 +39,7 @@ TileLayout layout_tiles(const Rect& body, float scale, bool splits, int tiles) {
   if (left() >= strip_h + px(kControls + kFooter + 2.0F * kGap)) out.controls = cut_top(px(kControls));
   out.strip = cut_top(strip_h);
   if (left() >= px(kFooter)) out.footer = cut_bottom(px(kFooter));
-  const float table_min = px(4.0F * kRow);
+  const float table_min = px(kRow * (1.2F + static_cast<float>(std::clamp(tiles, 1, 3))));
   if (splits && left() >= px(kMerge + kGap) + table_min) out.merge = cut_bottom(px(kMerge));
   if (left() >= px(kMinPlot + kGap) + table_min) {
     // The table takes what its rows need, up to half; the picture gets the rest.

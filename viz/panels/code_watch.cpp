@@ -90,7 +90,8 @@ const TileRow* Watch::tiles() {
 
 std::optional<WatchValue> Watch::tile_value(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNames = {"m", "l", "alpha", "o", "scores", "lse"};
-  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end() || tiles() == nullptr) return std::nullopt;
+  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end() || tiles() == nullptr)
+    return std::nullopt;
   const TileRow& row = *row_;
   const TileState& tile = row.now();
   const auto n = tile_number;

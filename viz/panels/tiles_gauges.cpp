@@ -71,7 +71,7 @@ void draw_alpha(Ui& ui, const TileRow& row, const Rect& rect, float y) {
   name_tag(ui, box, "alpha");
 }
 
-/// What was there (dotted), what alpha leaves of it (pale), and up to where the tile takes it (full).
+/// What was there (outlined), what alpha leaves of it (pale), and up to where the tile takes it (full).
 void draw_length(Ui& ui, const TileRow& row, const Rect& bar, float old, float kept, float now, float most) {
   const auto w_of = [&](float v) {
     return std::round(bar.w * std::clamp(v / std::max(1e-12F, most), 0.0F, 1.0F));
@@ -84,7 +84,7 @@ void draw_length(Ui& ui, const TileRow& row, const Rect& bar, float old, float k
   fill(ui, {bar.x, bar.y, std::min(kept_w, now_w), bar.h}, mix(tint_of(ui, row.rows.seq), hue, 0.3));
   if (kept_w > 0.0F && kept_w < now_w)
     line(ui, bar.x + kept_w, bar.y, bar.x + kept_w, bar.bottom(), ui[Color::panel], ui.px(2));
-  if (old > kept) dotted(ui, {bar.x, bar.y, std::max(2.0F, w_of(old)), bar.h}, ui[Color::unwritten]);
+  if (old > kept) outline(ui, {bar.x, bar.y, std::max(2.0F, w_of(old)), bar.h}, ui[Color::stroke], ui.px(1));
 }
 
 void draw_l(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) {

@@ -102,6 +102,15 @@ void add_run(const Ui& ui, std::vector<MenuEntry>& out) {
                                  .checked = true},
                                 std::move(command)));
   }
+  if (ui.frame.switches.empty()) return;
+  out.push_back({{.name = "switches",
+                  .title = "Engine switches\xE2\x80\xA6",
+                  .tip = "repeats the run with another kernel, path, block size, ...",
+                  .rule = true},
+                 [](Ui& now) {
+                   now.view.shell.open(Overlay::palette);
+                   now.view.shell.text = "switch: ";
+                 }});
 }
 
 void add_bookmarks(const Ui& ui, std::vector<MenuEntry>& out) {
@@ -139,22 +148,48 @@ void add_views(const Ui& ui, std::vector<MenuEntry>& out) {
   }
 }
 
-/// One entry per value of a switch; the one in force is ticked.
-void add_switches(const Ui& ui, bool break_it, std::vector<MenuEntry>& out) {
+/// "default" or the value beside what it is called in the engine.
+std::string value_text(const Switch& s, const std::string& value) {
+  return fmt::format("{} = {}{}", s.name, value, value == s.default_value ? "  (default)" : "");
+}
+
+/// Every value of the switches that keep the answer right; the one in force is ticked.
+void add_switches(const Ui& ui, std::vector<MenuEntry>& out) {
   for (const Switch& s : ui.frame.switches) {
-    if (s.break_it != break_it) continue;
-    for (std::size_t v = 0; v < s.values.size(); ++v) {
+    if (s.break_it) continue;
+    for (const std::string& value : s.values) {
       Command command;
       command.kind = Command::Kind::set_switch;
       command.text = s.name;
-      command.value = s.values[v];
-      out.push_back(command_entry({.name = fmt::format("{}={}", s.name, s.values[v]),
-                                   .title = s.values[v],
-                                   .right = s.values[v] == s.default_value ? "default" : "",
-                                   .tip = fmt::format("{}\n{} = {}", s.text, s.name, s.values[v]),
-                                   .heading = v == 0 ? s.title : "",
-                                   .checked = s.values[v] == s.value,
-                                   .rule = v == 0},
+      command.value = value;
+      out.push_back(command_entry({.name = fmt::format("{}={}", s.name, value),
+                                   .title = fmt::format("switch: {}: {}", s.title, value),
+                                   .right = value_text(s, value),
+                                   .tip = s.text,
+                                   .checked = value == s.value},
+                                  std::move(command)));
+    }
+  }
+}
+
+/// What breaks the answer, with the sentence of what goes wrong; ticked while it does. A second click repairs
+/// it.
+void add_broken_switches(const Ui& ui, std::vector<MenuEntry>& out) {
+  for (const Switch& s : ui.frame.switches) {
+    if (!s.break_it) continue;
+    for (const std::string& value : s.values) {
+      if (value == s.default_value) continue;
+      const bool on = value == s.value;
+      Command command;
+      command.kind = Command::Kind::set_switch;
+      command.text = s.name;
+      command.value = on ? s.default_value : value;
+      out.push_back(command_entry({.name = fmt::format("{}={}", s.name, value),
+                                   .title = s.title,
+                                   .right = fmt::format("{} = {}", s.name, value),
+                                   .tip = s.text,
+                                   .note = s.text,
+                                   .checked = on},
                                   std::move(command)));
     }
   }
@@ -168,7 +203,7 @@ void add_break_it(const Ui& ui, std::vector<MenuEntry>& out) {
     out.push_back({{.name = "note", .title = note, .enabled = false, .rule = true}, {}});
     return;
   }
-  add_switches(ui, true, out);
+  add_broken_switches(ui, out);
 }
 
 }  // namespace
@@ -210,7 +245,6 @@ std::vector<MenuEntry> menu_entries(const Ui& ui, Menu menu) {
       break;
     case Menu::run:
       add_run(ui, out);
-      add_switches(ui, false, out);
       break;
     case Menu::go:
       add_bookmarks(ui, out);
@@ -246,6 +280,7 @@ std::vector<MenuEntry> palette_entries(const Ui& ui) {
     entry.choice.title = "stop at: " + entry.choice.title;
     out.push_back(std::move(entry));
   }
+  add_switches(ui, out);
   for (int i = 0; i < kNumPanels; ++i) {
     const auto id = static_cast<PanelId>(i);
     if (panel_title(id).empty()) continue;

@@ -45,8 +45,9 @@ inline constexpr int kNumThemes = 4;
 struct Theme {
   std::string_view name;
   std::array<Rgb, kNumColors> colors{};
-  // Identity of a sequence: Okabe-Ito hues (the orange one is left to padding), darkened on white until they
-  // reach 3:1. Always drawn with the letter and a notch, never alone.
+  // Identity of a sequence: Okabe-Ito hues (the orange one is left to padding), darkened on white until the
+  // letter on them can be read from a washed-out projector. Always drawn with the letter and a notch, never
+  // alone.
   std::array<Rgb, kNumHues> hue{};
   std::array<Rgb, kNumHues> tint{};    // surface of the same hue that `text` is read on
   std::array<Rgb, kNumHues> on_hue{};  // text on `hue`
@@ -64,6 +65,8 @@ std::optional<ThemeId> theme_named(std::string_view name);  // "dark", "light", 
 double luminance(Rgb color);
 /// WCAG 2 contrast ratio, 1 .. 21.
 double contrast(Rgb a, Rgb b);
+/// Black or white, whichever is read better on `back`.
+Rgb ink_on(Rgb back);
 /// a + (b - a) * t per channel.
 Rgb mix(Rgb a, Rgb b, double t);
 

@@ -161,18 +161,18 @@ void draw_entry_box(Ui& ui, const Rect& screen) {
   const bool fresh = std::exchange(shell.fresh, false);
   if (fresh) shell.text = first_text(shell);
   const bool tensors = shell.entry == Entry::export_tensor;
-  begin_card(ui, "entry", card_on(ui, screen, 480.0F, tensors ? 188.0F : 152.0F), screen, true);
+  begin_card(ui, "entry", card_on(ui, screen, 480.0F, tensors ? 170.0F : 132.0F), screen, true);
   const Question question = question_of(ui);
   const float row = ui.px(32);
   Rect line{ui.body.x, ui.body.y, ui.body.w, ui.px(26)};
   text_in(ui, FontRole::strong, line, ui[Color::text], question.title, Align::left);
   line.y += line.h + ui.px(4);
-  if (tensors) {
-    draw_tensors(ui, {line.x, line.y, line.w, ui.px(28)});
-    line.y += ui.px(36);
-  }
+  const Rect choices{line.x, line.y, line.w, ui.px(28)};
+  if (tensors) line.y += ui.px(36);
   const bool entered =
       text_line(ui, "entry/text", {line.x, line.y, line.w, row}, shell.text, question.hint, fresh);
+  // Behind the text field, which else would write its own text over the new one.
+  if (tensors) draw_tensors(ui, choices);
   line.y += row + ui.px(8);
   const std::string wrong = wrong_with(ui);
   const float w = ui.px(84);

@@ -23,8 +23,10 @@ void open_menu(ShellView& shell, int menu) {
 float widest_row(const Ui& ui, const std::vector<Choice>& choices) {
   float width = 0.0F;
   for (const Choice& choice : choices) {
-    width = std::max(width, text_width(ui, FontRole::text, choice.title) +
-                                text_width(ui, FontRole::mono, choice.right) + ui.px(84));
+    width = std::max({width,
+                      text_width(ui, FontRole::text, choice.title) +
+                          text_width(ui, FontRole::mono, choice.right) + ui.px(84),
+                      text_width(ui, FontRole::small, choice.note) + ui.px(64)});
   }
   return width;
 }

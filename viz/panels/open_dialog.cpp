@@ -85,6 +85,7 @@ void draw_open_dialog(Ui& ui, const Rect& screen) {
           ui[Color::muted], "scenario, model, trace or tensor case; or drop it on the window", Align::right);
   const Rect field{ui.body.x, ui.body.y + ui.px(30), ui.body.w - ui.px(92), row};
   const bool entered = text_line(ui, "open/path", field, shell.text, "path, or choose below", shell.fresh);
+  if (shell.fresh && ui.frame.folder.path.empty()) send(ui, Command::Kind::list_folder);
   shell.fresh = false;
   const bool typed = !shell.text.empty();
   const bool go = button(ui, "open/go", {field.right() + ui.px(8), field.y, ui.px(84), row}, "Open",

@@ -14,10 +14,15 @@ namespace {
 constexpr float kRow = 28.0F;
 constexpr float kHeading = 22.0F;
 constexpr float kRule = 9.0F;
+constexpr float kNote = 18.0F;
 constexpr int kPageRows = 10;
 
 float above(const Ui& ui, const Choice& choice) {
   return (choice.rule ? ui.px(kRule) : 0.0F) + (choice.heading.empty() ? 0.0F : ui.px(kHeading));
+}
+
+float row_height(const Ui& ui, const Choice& choice) {
+  return ui.px(kRow) + (choice.note.empty() ? 0.0F : ui.px(kNote));
 }
 
 /// The next enabled place from `from` in direction `by`, stopping at the ends.
@@ -45,8 +50,9 @@ void move_choice(Ui& ui, std::span<const Choice> choices) {
   if (shell.chosen != before) shell.follow = true;
 }
 
-void draw_row(Ui& ui, const Rect& row, const Choice& choice, bool chosen) {
-  if (chosen) fill(ui, row, ui[Color::accent], 1.0F, ui.px(4));
+void draw_row(Ui& ui, const Rect& whole, const Choice& choice, bool chosen) {
+  if (chosen) fill(ui, whole, ui[Color::accent], 1.0F, ui.px(4));
+  const Rect row{whole.x, whole.y, whole.w, ui.px(kRow)};
   const Rgb ink = chosen ? ui[Color::on_accent] : ui[choice.enabled ? Color::text : Color::muted];
   const Rgb quiet = chosen ? ui[Color::on_accent] : ui[Color::muted];
   const float tick = ui.px(24);
@@ -59,6 +65,9 @@ void draw_row(Ui& ui, const Rect& row, const Choice& choice, bool chosen) {
           choice.title, Align::left);
   text_in(ui, FontRole::mono, {row.right() - right_w - pad, row.y, right_w, row.h}, quiet, choice.right,
           Align::right);
+  if (choice.note.empty()) return;
+  text_in(ui, FontRole::small, {row.x + tick, row.bottom() - ui.px(5), row.w - tick - pad, ui.px(kNote)},
+          quiet, choice.note, Align::left);
 }
 
 }  // namespace
@@ -96,12 +105,15 @@ Rect card_on(const Ui& ui, const Rect& screen, float width, float height) {
 bool text_line(Ui& ui, const std::string& name, const Rect& rect, std::string& text, std::string_view hint,
                bool focus) {
   ImGui::PushFont(font(FontRole::mono));
+  const float pad = std::max(0.0F, std::floor((rect.h - font_pixels(FontRole::mono)) * 0.5F));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), pad});
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::SetNextItemWidth(rect.w);
   if (focus) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputTextWithHint(
       fmt::format("##{}", name).c_str(), std::string(hint).c_str(), text.data(), text.capacity() + 1,
       ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_EnterReturnsTrue, grow_text, &text);
+  ImGui::PopStyleVar();
   ImGui::PopFont();
   ui.marks.add(name, visible_part(ui, rect), text);
   return entered;
@@ -109,7 +121,7 @@ bool text_line(Ui& ui, const std::string& name, const Rect& rect, std::string& t
 
 float choices_height(const Ui& ui, std::span<const Choice> choices) {
   float h = 0.0F;
-  for (const Choice& choice : choices) h += above(ui, choice) + ui.px(kRow);
+  for (const Choice& choice : choices) h += above(ui, choice) + row_height(ui, choice);
   return h;
 }
 
@@ -130,7 +142,7 @@ int choose(Ui& ui, const char* panel, const Rect& area, std::span<const Choice> 
               choice.heading, Align::left);
       y += ui.px(kHeading);
     }
-    const Rect row{area.x, y, area.w - ui.px(6), ui.px(kRow)};
+    const Rect row{area.x, y, area.w - ui.px(6), row_height(ui, choice)};
     y += row.h;
     const bool here = static_cast<int>(i) == shell.chosen;
     if (here && shell.follow) ImGui::SetScrollFromPosY(row.y - ImGui::GetWindowPos().y, 0.5F);

@@ -27,6 +27,7 @@ struct Choice {
   std::string right = {};  // key, kind: quiet, at the right
   std::string tip = {};
   std::string heading = {};  // a quiet line above it
+  std::string note = {};     // a quiet line below the title
   bool enabled = true;
   bool checked = false;
   bool rule = false;  // a line above it

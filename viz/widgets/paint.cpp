@@ -197,8 +197,10 @@ Rgb on_hue_of(const Ui& ui, int seq) {
   return ui.theme.on_hue[static_cast<std::size_t>(seq < 0 ? 0 : seq % kNumHues)];
 }
 
+int notch_teeth(int seq) { return 1 + (seq < 0 ? 0 : seq % kNumHues); }
+
 void notch(const Ui& ui, const Rect& rect, int seq) {
-  const int teeth = 1 + (seq < 0 ? 0 : seq % kNumHues);
+  const int teeth = notch_teeth(seq);
   const float w = std::min(rect.w, ui.px(3));
   const float h = rect.h / static_cast<float>(2 * teeth + 1);
   if (h < 1.0F) return;
@@ -208,8 +210,6 @@ void notch(const Ui& ui, const Rect& rect, int seq) {
          ui[Color::panel]);
   }
 }
-
-Rgb ink_on(Rgb back) { return contrast(back, 0xFFFFFF) >= contrast(back, 0x000000) ? 0xFFFFFF : 0x000000; }
 
 void letter_chip(const Ui& ui, const Rect& rect, int seq) {
   fill(ui, rect, hue_of(ui, seq), 1.0F, ui.px(3));

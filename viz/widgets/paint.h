@@ -46,8 +46,7 @@ Rgb on_hue_of(const Ui& ui, int seq);
 /// Square chip with the sequence's letter.
 void letter_chip(const Ui& ui, const Rect& rect, int seq);
 /// Texture of the left edge that tells hues apart without colour: 1 .. 6 teeth.
+int notch_teeth(int seq);
 void notch(const Ui& ui, const Rect& rect, int seq);
-/// Black or white, whichever is read better on `back`.
-Rgb ink_on(Rgb back);
 
 }  // namespace attn::viz

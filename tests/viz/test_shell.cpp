@@ -1,0 +1,335 @@
+// Menus, palette, find, dialogs, banner, status, dragged gaps: what each offers and what it asks for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "headless.h"
+#include "sample_frame.h"
+#include "viz/panels/palette_search.h"
+
+namespace attn::viz {
+namespace {
+
+using sample::Sample;
+
+bool has(const Headless& screen, const std::string& name) { return screen.marks.get(name).has_value(); }
+
+const Command* only(const Commands& commands, Command::Kind kind) {
+  EXPECT_EQ(commands.size(), 1U);
+  return commands.size() == 1 && commands[0].kind == kind ? &commands[0] : nullptr;
+}
+
+Switch top_left() {
+  return {.name = "mask",
+          .values = {"bottom_right", "top_left"},
+          .value = "bottom_right",
+          .default_value = "bottom_right",
+          .title = "Mask hangs from the top left",
+          .text = "queries see the wrong keys",
+          .break_it = true};
+}
+
+TEST(Menus, EveryActionIsInItsMenuWithItsKey) {
+  Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  for (int m = 0; m < kNumMenus; ++m) {
+    screen.click(s.frame, "header/menu/" + std::string(menu_title(static_cast<Menu>(m))));
+    EXPECT_EQ(screen.view.shell.overlay, Overlay::menu);
+    screen.draw(s.frame);
+    const Ui ui{s.frame,
+                screen.selection,
+                screen.view,
+                screen.marks,
+                screen.commands,
+                theme_of(ThemeId::dark),
+                1.0F,
+                nullptr,
+                {},
+                {},
+                false};
+    const auto entries = menu_entries(ui, static_cast<Menu>(m));
+    for (const KeyBinding& key : key_table()) {
+      if (key.menu != static_cast<Menu>(m)) continue;
+      const auto entry = std::find_if(entries.begin(), entries.end(),
+                                      [&](const MenuEntry& e) { return e.choice.title == key.title; });
+      ASSERT_NE(entry, entries.end()) << key.title;
+      EXPECT_EQ(entry->choice.right, key.label);
+    }
+    screen.press(s.frame, ImGuiKey_Escape);
+    EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+  }
+}
+
+TEST(Menus, MouseAndKeyboardRunEntries) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.click(s.frame, "header/menu/Run");
+  screen.click(s.frame, "menu/One engine step back");
+  ASSERT_NE(only(screen.commands, Command::Kind::step_back), nullptr);
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+
+  screen.type(s.frame, "m");
+  screen.press(s.frame, ImGuiKey_RightArrow);
+  EXPECT_EQ(static_cast<Menu>(screen.view.shell.menu), Menu::go);
+  screen.press(s.frame, ImGuiKey_DownArrow);
+  screen.press(s.frame, ImGuiKey_Enter);  // the second entry: back
+  ASSERT_NE(only(screen.commands, Command::Kind::step_back), nullptr);
+}
+
+TEST(Menus, AClickOutsideCloses) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.type(s.frame, "m");
+  screen.draw(s.frame);
+  screen.click(s.frame, "timeline/step/4");
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+  EXPECT_TRUE(screen.commands.empty());  // the click meant the menu, not what lies below
+}
+
+TEST(BreakIt, ListsSwitchesWithWhatGoesWrongAndRepairs) {
+  Sample s = sample::prefill();
+  s.frame.switches = {top_left()};
+  Headless screen(1600, 900);
+  screen.click(s.frame, "header/menu/Break it");
+  screen.click(s.frame, "menu/mask=top_left");
+  const Command* broken = only(screen.commands, Command::Kind::set_switch);
+  ASSERT_NE(broken, nullptr);
+  EXPECT_EQ(broken->text, "mask");
+  EXPECT_EQ(broken->value, "top_left");
+
+  s.frame.switches[0].value = "top_left";
+  s.frame.broken = Broken{
+      .titles = {"Mask hangs from the top left"}, .max_abs_diff_o = 0.125, .first_wrong_step = 3, .note = ""};
+  screen.draw(s.frame);
+  EXPECT_NE(screen.marks.get("banner/what")->value.find("Mask hangs"), std::string::npos);
+  EXPECT_NE(screen.marks.get("banner/measured")->value.find("1.25e-01"), std::string::npos);
+  EXPECT_NE(screen.marks.get("banner/measured")->value.find("step 4"), std::string::npos);
+  screen.click(s.frame, "header/menu/Break it");
+  screen.click(s.frame, "menu/Everything right again");
+  const Command* right = only(screen.commands, Command::Kind::set_switch);
+  ASSERT_NE(right, nullptr);
+  EXPECT_EQ(right->value, "bottom_right");
+}
+
+TEST(BreakIt, SaysWhyNothingCanBeSwitched) {
+  Sample s = sample::prefill();
+  s.frame.switches_note = "this trace has no model beside it";
+  Headless screen(1600, 900);
+  screen.click(s.frame, "header/menu/Break it");
+  EXPECT_TRUE(has(screen, "menu/note"));
+}
+
+TEST(Palette, FuzzyFindsByLettersInOrder) {
+  EXPECT_LT(fuzzy_score("xyz", "Theme: light"), 0);
+  EXPECT_LT(fuzzy_score("thgil", "light"), 0);
+  EXPECT_GE(fuzzy_score("tl", "Theme: light"), 0);
+  EXPECT_GT(fuzzy_score("light", "Theme: light"), fuzzy_score("light", "layer in green heat"));
+  EXPECT_EQ(fuzzy_score("", "anything"), 0);
+}
+
+TEST(Palette, RunsWhatIsChosen) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.chord(s.frame, {.key = 'K', .ctrl = true});
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::palette);
+  screen.draw(s.frame);
+  screen.type(s.frame, "theme: print");
+  screen.draw(s.frame);
+  screen.click(s.frame, "palette/theme print");
+  EXPECT_EQ(screen.view.theme, ThemeId::print);
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+}
+
+TEST(Palette, PanelsAloneAndBreakPointsAreThere) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.shell.open(Overlay::palette);
+  screen.view.shell.text = "alone: block pool";
+  screen.draw(s.frame);
+  screen.click(s.frame, "palette/alone pool");
+  EXPECT_EQ(screen.view.maximised, PanelId::pool);
+  screen.view.shell.open(Overlay::palette);
+  screen.view.shell.text = "stop at: ";
+  screen.draw(s.frame);
+  screen.click(s.frame, "palette/stop 0");
+  const Command* stop = only(screen.commands, Command::Kind::add_breakpoint);
+  ASSERT_NE(stop, nullptr);
+  EXPECT_EQ(stop->condition.kind, trace::ConditionKind::block_written);
+}
+
+TEST(Find, TokensBlocksStepsAndWeights) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  const Ui ui{s.frame,
+              screen.selection,
+              screen.view,
+              screen.marks,
+              screen.commands,
+              theme_of(ThemeId::dark),
+              1.0F,
+              nullptr,
+              {},
+              {},
+              false};
+  const auto named = [&](const std::string& typed, const std::string& name) {
+    const auto entries = find_entries(ui, typed);
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const MenuEntry& e) { return e.choice.name == name; });
+  };
+  EXPECT_TRUE(named("3", "block 3"));
+  EXPECT_TRUE(named("3", "step 3"));
+  EXPECT_FALSE(named("99999", "block 99999"));
+  EXPECT_TRUE(named("0.25", "weight"));
+  EXPECT_TRUE(find_entries(ui, "").empty());
+  const std::int32_t id = s.step->seqs_after[0].token_ids[0];
+  const std::string& text = s.frame.token_texts[static_cast<std::size_t>(id)];
+  if (text.empty()) GTEST_SKIP() << "the sample has no token texts";
+  EXPECT_FALSE(find_entries(ui, text).empty());
+}
+
+TEST(EntryBox, GoesToAStepAndRefusesOthers) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.type(s.frame, "g");
+  screen.draw(s.frame);
+  screen.view.shell.text = "400";
+  screen.click(s.frame, "entry/done");
+  EXPECT_TRUE(screen.commands.empty());
+  screen.view.shell.text = "3";
+  screen.click(s.frame, "entry/done");
+  const Command* seek = only(screen.commands, Command::Kind::seek);
+  ASSERT_NE(seek, nullptr);
+  EXPECT_EQ(seek->a, 2);
+}
+
+TEST(EntryBox, AsksForTheNumberOfACondition) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.shell.open(Overlay::entry);
+  screen.view.shell.entry = Entry::run_to_value;
+  screen.view.shell.condition = {.kind = trace::ConditionKind::stolen_mass, .a = -1, .x = 0.05};
+  screen.draw(s.frame);
+  EXPECT_EQ(screen.view.shell.text, "5");
+  screen.view.shell.text = "12.5";
+  screen.click(s.frame, "entry/done");
+  const Command* run = only(screen.commands, Command::Kind::run_to);
+  ASSERT_NE(run, nullptr);
+  EXPECT_DOUBLE_EQ(run->condition.x, 0.125);
+}
+
+TEST(EntryBox, ExportsWhatIsChosenUnderTheNameOfIt) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.chord(s.frame, {.key = 'E', .ctrl = true});
+  screen.draw(s.frame);
+  screen.click(s.frame, "entry/tensor/lse");
+  EXPECT_EQ(screen.view.shell.text, "lse.safetensors");
+  screen.view.shell.text = "lse.txt";
+  screen.click(s.frame, "entry/done");
+  EXPECT_TRUE(screen.commands.empty());
+  screen.view.shell.text = "lse.csv";
+  screen.click(s.frame, "entry/done");
+  const Command* written = only(screen.commands, Command::Kind::export_tensor);
+  ASSERT_NE(written, nullptr);
+  EXPECT_EQ(written->text, "lse.csv");
+  EXPECT_EQ(written->value, "lse");
+}
+
+TEST(OpenDialog, EntersFoldersAndOpensFiles) {
+  Sample s = sample::prefill();
+  s.frame.folder = {.path = "/data",
+                    .parent = "/",
+                    .entries = {{"runs", true, ""}, {"tiny", true, "model"}, {"a.trace", false, "trace"}},
+                    .note = ""};
+  s.frame.recent_files = {"/old/b.trace"};
+  Headless screen(1600, 900);
+  screen.chord(s.frame, {.key = 'O', .ctrl = true});
+  ASSERT_NE(only(screen.commands, Command::Kind::list_folder), nullptr);
+  screen.draw(s.frame);
+  screen.click(s.frame, "open/entry/runs");
+  const Command* enter = only(screen.commands, Command::Kind::list_folder);
+  ASSERT_NE(enter, nullptr);
+  EXPECT_EQ(enter->text, "/data/runs");
+  screen.click(s.frame, "open/path//old/b.trace");
+  const Command* opened = only(screen.commands, Command::Kind::open_file);
+  ASSERT_NE(opened, nullptr);
+  EXPECT_EQ(opened->text, "/old/b.trace");
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+  screen.view.shell.open(Overlay::open);
+  screen.click(s.frame, "open/entry/tiny");  // a model is opened, not entered
+  ASSERT_NE(only(screen.commands, Command::Kind::open_file), nullptr);
+}
+
+TEST(Status, WorkShowsProgressAndCanBeCancelled) {
+  Sample s = sample::prefill();
+  s.frame.work = {.text = "looking for: preemption", .fraction = 0.4F, .can_cancel = true};
+  Headless screen(1600, 900);
+  screen.click(s.frame, "status/cancel");
+  ASSERT_NE(only(screen.commands, Command::Kind::cancel), nullptr);
+  EXPECT_NE(screen.marks.get("status/work")->value.find("40 %"), std::string::npos);
+  s.frame.work = {};
+  s.frame.stopped_at = "block 3 is written";
+  screen.draw(s.frame);
+  EXPECT_NE(screen.marks.get("status/text")->value.find("block 3"), std::string::npos);
+}
+
+TEST(Splitters, FollowTheMouseAndResetOnADoubleClick) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  const Rect before = screen.marks.get("requests")->rect;
+  ImGuiIO& io = ImGui::GetIO();
+  io.MousePos = {before.right() + 3.0F, 300.0F};
+  screen.draw(s.frame);
+  io.MouseDown[0] = true;
+  screen.draw(s.frame);
+  io.MousePos.x += 60.0F;
+  screen.draw(s.frame);
+  io.MouseDown[0] = false;
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  EXPECT_NEAR(screen.marks.get("requests")->rect.w, before.w + 63.0F, 3.0F);
+  EXPECT_TRUE(screen.commands.empty());
+  screen.view.splits = {};
+  screen.draw(s.frame);
+  EXPECT_FLOAT_EQ(screen.marks.get("requests")->rect.w, before.w);
+}
+
+TEST(Overlays, FitEverySizeAndScale) {
+  Sample s = sample::prefill();
+  s.frame.switches = {top_left()};
+  s.frame.folder = {
+      .path = "/data", .parent = "/", .entries = {{"a.trace", false, "trace"}}, .note = "cut short"};
+  for (const float scale : {0.75F, 1.0F, 2.5F}) {
+    Headless screen(1024, 640, scale);
+    for (const auto& [w, h] : {std::pair{1024.0F, 640.0F}, {1600.0F, 900.0F}, {3840.0F, 2160.0F}}) {
+      screen.resize(w, h);
+      for (const auto& [overlay, name] : {std::pair{Overlay::help, "help"},
+                                          {Overlay::menu, "menu"},
+                                          {Overlay::palette, "palette"},
+                                          {Overlay::find, "palette"},
+                                          {Overlay::entry, "entry"},
+                                          {Overlay::open, "open"}}) {
+        screen.view.shell.open(overlay);
+        screen.draw(s.frame);
+        screen.draw(s.frame);
+        const auto card = screen.marks.get(name);
+        ASSERT_TRUE(card.has_value()) << name;
+        EXPECT_GE(card->rect.x, 0.0F);
+        EXPECT_GE(card->rect.y, 0.0F);
+        EXPECT_LE(card->rect.right(), w) << name << " at " << scale;
+        EXPECT_LE(card->rect.bottom(), h) << name << " at " << scale;
+        for (const Mark& mark : screen.marks.all()) {
+          if (!mark.name.starts_with(std::string(name) + "/")) continue;
+          EXPECT_GE(mark.rect.x, card->rect.x - 0.5F) << mark.name;
+          EXPECT_LE(mark.rect.right(), card->rect.right() + 0.5F) << mark.name;
+          EXPECT_LE(mark.rect.bottom(), card->rect.bottom() + 0.5F) << mark.name;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn::viz

@@ -66,9 +66,21 @@ std::string step_sentence(const Frame& frame) {
 
 void draw_caption(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "caption", rect, {}, {}, PanelLook::bar)) return;
-  const std::string sentence = step_sentence(ui.frame);
+  Rect body{ui.body.x + ui.px(4), rect.y, ui.body.w - ui.px(8), rect.h};
+  // There is no status bar in mode present: long work, and why a run stopped, are told here.
+  const Work& work = ui.frame.work;
+  if (work.can_cancel) {
+    const Rect cancel{body.right() - ui.px(90), rect.y + std::floor((rect.h - ui.px(34)) * 0.5F), ui.px(90),
+                      ui.px(34)};
+    if (button(ui, "caption/cancel", cancel, "Cancel", "stop this work")) send(ui, Command::Kind::cancel);
+    body.w -= cancel.w + ui.px(12);
+  }
+  const std::string sentence =
+      work.active() ? work.text
+      : !ui.frame.stopped_at.empty()
+          ? fmt::format("Stopped: {}. {}", ui.frame.stopped_at, step_sentence(ui.frame))
+          : step_sentence(ui.frame);
   const float line_h = std::round(font_pixels(FontRole::caption) * 1.3F);
-  const Rect body{ui.body.x + ui.px(4), rect.y, ui.body.w - ui.px(8), rect.h};
   // Two lines where they fit, else one that ends in dots; the tooltip has the whole sentence.
   const bool wraps = text_width(ui, FontRole::caption, sentence) > body.w && rect.h >= 2.0F * line_h;
   if (wraps) {
@@ -77,7 +89,7 @@ void draw_caption(Ui& ui, const Rect& rect) {
   } else {
     text_in(ui, FontRole::caption, body, ui[Color::text], sentence, Align::left);
   }
-  mark(ui, "caption/step", rect, sentence, "StepRecord of the current step");
+  mark(ui, "caption/step", body, sentence, "StepRecord of the current step");
   end_panel(ui);
 }
 

@@ -11,6 +11,11 @@ namespace {
 /// Largest relative difference that merging in float explains.
 constexpr double kMergeRounding = 1e-5;
 
+/// Sums of exponentials grow fast: as many digits as can be compared by eye.
+std::string sum_text(double value) {
+  return value >= 1e4 && value < 1e9 ? fmt::format("{:.2f}", value) : tile_number(value);
+}
+
 std::string merge_text(const SplitPart& part, int index) {
   if (std::isinf(part.lse))
     return fmt::format("split {} has no key: (0, \xE2\x88\x92\xE2\x88\x9E), neutral", index);
@@ -83,12 +88,10 @@ void draw_tile_invariant(Ui& ui, const TileRow& row, const Rect& rect) {
   const Rect inner{rect.x + ui.px(8), rect.y, rect.w - ui.px(16), rect.h};
   // Past exp's useful range both sides are shown as logarithms.
   const bool logs = std::abs(tile.log_state) > 60.0 || std::abs(tile.log_scores) > 60.0;
-  const std::string left = logs
-                               ? fmt::format("log l + m = {}", tile_number(tile.log_state))
-                               : fmt::format("l \xC2\xB7 exp(m) = {}", tile_number(std::exp(tile.log_state)));
-  const std::string right = logs
-                                ? fmt::format("log \xCE\xA3 exp(s) = {}", tile_number(tile.log_scores))
-                                : fmt::format("\xCE\xA3 exp(s) = {}", tile_number(std::exp(tile.log_scores)));
+  const std::string left = logs ? fmt::format("log l + m = {}", tile_number(tile.log_state))
+                                : fmt::format("l \xC2\xB7 exp(m) = {}", sum_text(std::exp(tile.log_state)));
+  const std::string right = logs ? fmt::format("log \xCE\xA3 exp(s) = {}", tile_number(tile.log_scores))
+                                 : fmt::format("\xCE\xA3 exp(s) = {}", sum_text(std::exp(tile.log_scores)));
   const std::string verdict = fmt::format("{} relative difference {:.1e}",
                                           holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97", tile.difference());
   const std::string shorter =

@@ -12,6 +12,7 @@
 #include "viz/panels/block_tables.h"
 #include "viz/panels/caption.h"
 #include "viz/panels/code.h"
+#include "viz/panels/compare.h"
 #include "viz/panels/free_queue.h"
 #include "viz/panels/header.h"
 #include "viz/panels/heads.h"
@@ -82,6 +83,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_heads(ui, layout[PanelId::heads]);
   draw_numbers(ui, layout[PanelId::numbers]);
   draw_tiles(ui, layout[PanelId::tiles]);
+  draw_compare(ui, layout[PanelId::compare]);
   draw_block_pool(ui, layout[PanelId::pool]);
   draw_free_queue(ui, layout[PanelId::free_queue]);
   draw_block_tables(ui, layout[PanelId::tables]);

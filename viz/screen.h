@@ -2,6 +2,7 @@
 #pragma once
 
 #include "viz/attention_views.h"
+#include "viz/compare_view.h"
 #include "viz/data_views.h"
 #include "viz/frame.h"
 #include "viz/heat_texture.h"
@@ -59,6 +60,7 @@ struct ViewState {
   std::vector<std::string> font_dirs;              // searched before the usual places
   TilesView tiles;
   CodeView code;
+  CompareViews compare;
   int listed_stage = -1;                // stage the stage list last scrolled to
   Hover hover;                          // of the last frame: what panels light up
   Hover next_hover;                     // being filled in this frame

@@ -115,6 +115,17 @@ std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model
   return variants;
 }
 
+std::pair<Variant, Variant> first_comparison(const StepRecord& step, const ModelShape& model) {
+  const bool padded = step.path == AttentionPath::decode_gather_padded;
+  Variant other{.path = padded ? AttentionPath::decode_paged : AttentionPath::decode_gather_padded};
+  if (!in_decode(step)) other = {.level = step.config.prefill_level == 1 ? 2 : 1};
+  if (step.num_scheduled > 0 && !why_not(other, step, model).empty()) {
+    const std::vector<Variant> variants = variants_of(step, model);
+    other = variants.size() > 1 ? variants[1] : Variant{};
+  }
+  return {{}, other};
+}
+
 CompareView compare_sides(const CompareSide& a, const TensorRecord& o_a, const CompareSide& b,
                           const TensorRecord& o_b) {
   CompareView compare;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/trace/attention_view.h"
@@ -29,6 +30,9 @@ std::string variant_text(const Variant& variant, const StepRecord& step);
 /// The variants that make sense for a step, for menus: every path of its kind (a prefill without cached keys
 /// also packed), every level, every mask, both head maps.
 std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model);
+/// What to begin with, A and B: a decode as it ran beside gather + zero padding (beside paged when that is
+/// how it ran), a prefill as it ran beside level 1 (beside level 2 when that is how it ran).
+std::pair<Variant, Variant> first_comparison(const StepRecord& step, const ModelShape& model);
 
 /// One side of a comparison.
 struct CompareSide {

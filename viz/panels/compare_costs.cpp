@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/lookup.h"
+#include "viz/panels/compare_parts.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+std::string count_text(double value) {
+  if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
+  if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
+  if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
+  return fmt::format("{:.0f}", value);
+}
+
+/// One quantity of both sides; NaN where it was not measured.
+struct Quantity {
+  std::string name;  // "bytes"
+  std::string label;
+  double value[2];
+  std::string text[2];
+  std::string verb;  // "B moves 3.4x the bytes"
+};
+
+std::string ratio_text(const Quantity& quantity) {
+  const double a = quantity.value[0], b = quantity.value[1];
+  if (!(a > 0.0) || !(b > 0.0)) return "";
+  if (a == b) return "the same";
+  const bool more = b > a;
+  return fmt::format("{} {} {:.{}f}\xC3\x97", more ? "B" : "A", quantity.verb, more ? b / a : a / b,
+                     std::max(a, b) / std::min(a, b) < 10.0 ? 2 : 1);
+}
+
+std::vector<Quantity> quantities_of(const trace::CompareView& compare) {
+  const auto a_bytes = static_cast<double>(compare.a.bytes), b_bytes = static_cast<double>(compare.b.bytes);
+  const auto a_flop = static_cast<double>(compare.a.flop), b_flop = static_cast<double>(compare.b.flop);
+  const auto time = [](float ms) { return std::isnan(ms) ? "not measured" : fmt::format("{:.3f} ms", ms); };
+  return {{"bytes",
+           "Bytes",
+           {a_bytes, b_bytes},
+           {bytes_text(compare.a.bytes), bytes_text(compare.b.bytes)},
+           "moves"},
+          {"flop", "FLOP", {a_flop, b_flop}, {count_text(a_flop), count_text(b_flop)}, "computes"},
+          {"time", "Time", {compare.a.ms, compare.b.ms}, {time(compare.a.ms), time(compare.b.ms)}, "takes"}};
+}
+
+/// Two bars, A above B, with the ratio at the right.
+void draw_quantity(Ui& ui, const Quantity& quantity, const Rect& rect) {
+  const float label_w = ui.px(44), value_w = ui.px(92);
+  const std::string ratio = ratio_text(quantity);
+  const float ratio_w = ui.px(112);
+  const float bar_x = rect.x + label_w + ui.px(16);
+  const float bar_w = rect.right() - ratio_w - value_w - bar_x - ui.px(6);
+  text_in(ui, FontRole::text, {rect.x, rect.y, label_w, rect.h}, ui[Color::text], quantity.label,
+          Align::left);
+  const double most = std::max(std::isnan(quantity.value[0]) ? 0.0 : quantity.value[0],
+                               std::isnan(quantity.value[1]) ? 0.0 : quantity.value[1]);
+  const float row_h = rect.h / 2.0F;
+  for (int side = 0; side < 2; ++side) {
+    const Rect row{bar_x, rect.y + row_h * static_cast<float>(side), bar_w, row_h};
+    text_in(ui, FontRole::small, {row.x - ui.px(16), row.y, ui.px(14), row.h}, ui[Color::muted],
+            kSideNames[side], Align::left);
+    if (bar_w > ui.px(12) && most > 0.0 && quantity.value[side] > 0.0) {
+      const float share = static_cast<float>(quantity.value[side] / most);
+      const Rect bar{row.x, row.y + ui.px(2), std::max(1.0F, std::round(row.w * share)), row.h - ui.px(4)};
+      // A is filled and B only outlined: told apart without colour.
+      if (side == 0)
+        fill(ui, bar, ui[Color::accent], 1.0F, ui.px(2));
+      else
+        fill(ui, bar, ui[Color::accent], 0.35F, ui.px(2));
+      outline(ui, bar, ui[Color::accent], 1.0F, ui.px(2));
+    }
+    text_in(ui, FontRole::mono_small, {rect.right() - ratio_w - value_w, row.y, value_w - ui.px(6), row.h},
+            ui[Color::text], quantity.text[side], Align::right);
+    mark(ui, fmt::format("compare/cost/{}/{}", quantity.name, side == 0 ? "a" : "b"), row,
+         fmt::format("{} {}: {}", kSideNames[side], quantity.label, quantity.text[side]),
+         "sum over this side's launch records");
+  }
+  const Rect box{rect.right() - ratio_w, rect.y, ratio_w, rect.h};
+  if (ratio.empty()) return;
+  text_in(ui, FontRole::strong, box, ui[Color::text], ratio, Align::right);
+  mark(ui, fmt::format("compare/cost/{}/ratio", quantity.name), box, ratio,
+       fmt::format("{} / {}", quantity.text[0], quantity.text[1]));
+}
+
+/// Launches of both sides below each other; those that do not fit are counted.
+void draw_launches(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
+  const float row = ui.px(17);
+  float y = rect.y;
+  for (int side = 0; side < 2; ++side) {
+    const auto& launches = (side == 0 ? compare.a : compare.b).launches;
+    for (std::size_t i = 0; i < launches.size(); ++i, y += row) {
+      if (y + row > rect.bottom() + 0.5F) return;
+      const LaunchRecord& launch = launches[i].launch;
+      const Rect box{rect.x, y, rect.w, row};
+      const std::string bytes = bytes_text(launch.bytes);
+      const float bytes_w = ui.px(80);
+      text_in(ui, FontRole::small, {box.x, box.y, ui.px(14), box.h}, ui[Color::muted], kSideNames[side],
+              Align::left);
+      text_in(ui, FontRole::mono_small, {box.x + ui.px(16), box.y, box.w - bytes_w - ui.px(20), box.h},
+              ui[Color::text], launch.kernel, Align::left);
+      text_in(ui, FontRole::mono_small, {box.right() - bytes_w, box.y, bytes_w, box.h}, ui[Color::muted],
+              bytes, Align::right);
+      mark(ui, fmt::format("compare/{}/launch/{}", side == 0 ? "a" : "b", i), box,
+           fmt::format("{}\ngrid {} {} {}, block {} {} {}\nmoves {}, {} FLOP, time {}", launch.kernel,
+                       launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
+                       launch.block.z, bytes, launch.flop,
+                       std::isnan(launch.ms) ? "not measured" : fmt::format("{:.3f} ms", launch.ms)),
+           "launch record of this comparison");
+    }
+  }
+}
+
+}  // namespace
+
+void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
+  const float row = ui.px(34), gap = ui.px(4);
+  float y = rect.y;
+  for (const Quantity& quantity : quantities_of(compare)) {
+    if (y + row > rect.bottom() + 0.5F) return;
+    draw_quantity(ui, quantity, {rect.x, y, rect.w, row});
+    y += row + gap;
+  }
+  y += ui.px(4);
+  if (rect.bottom() - y >= ui.px(34)) draw_launches(ui, compare, {rect.x, y, rect.w, rect.bottom() - y});
+}
+
+}  // namespace attn::viz

@@ -155,7 +155,8 @@ class Launch {
     params.cu_seqlens_k = cu_k_.as<std::int32_t>();
     params.o = o_.as();
     params.lse = lse_.as<float>();
-    const PrefillPlan plan = plan_prefill(params);
+    const PrefillPlan plan = plan_prefill(as_launched(params));
+    level_ = plan.level;
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
     workspace_ = Buffer(device_, plan.workspace_bytes, "workspace");
@@ -179,7 +180,8 @@ class Launch {
     params.context_lens = lens_.as<std::int32_t>();
     params.o = o_.as();
     params.lse = lse_.as<float>();
-    const DecodePlan plan = plan_decode(params, device_.num_sms());
+    const DecodePlan plan = plan_decode(as_launched(params), device_.num_sms());
+    level_ = plan.level;
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
     params.num_splits = num_splits_ = plan.num_splits;
@@ -189,6 +191,14 @@ class Launch {
     params.workspace_bytes = plan.workspace_bytes;
     params.probe = probe_buffers();
     device_.kernels().decode_attention(params, device_.context());
+  }
+
+  /// A probe can change the level that runs, so a plan must know of it before its buffers have a size.
+  /// Planning asks only whether the pointer is null.
+  template <class Params>
+  Params as_launched(Params params) {
+    if (probe_) params.probe.scores = &wanted_;
+    return params;
   }
 
   /// Device memory starts as NaN bytes, so what the kernel does not visit reads back as NaN.
@@ -238,9 +248,12 @@ class Launch {
     for (int head = 0; head < model_.num_heads; ++head) {
       view.kv_head.push_back(kv_head_of(step_.config.head_map, head, model_.num_heads, model_.num_kv_heads));
     }
-    view.num_splits = num_splits_;
-    view.keys_per_split = keys_per_split_;
-    if (num_splits_ > 1) read_partials(view);
+    out.level = level_;
+    if (level_ < 3) {  // level 3 cuts all sequences together into slices
+      view.num_splits = num_splits_;
+      view.keys_per_split = keys_per_split_;
+      if (num_splits_ > 1) read_partials(view);
+    }
     view.lse = lse_.download<float>();
     view.scores = scores_.download<float>();
     view.weights = weights_.download<float>();
@@ -290,7 +303,8 @@ class Launch {
   const StepRecord& step_;
   const ModelShape& model_;
   bool probe_;
-  int width_ = 0, k_tile_ = 0, num_tiles_ = 0, num_splits_ = 1, keys_per_split_ = 0;
+  int width_ = 0, k_tile_ = 0, num_tiles_ = 0, num_splits_ = 1, keys_per_split_ = 0, level_ = 0;
+  float wanted_ = 0.0F;
   Buffer q_, k_, v_, o_, lse_, cu_q_, cu_k_, lens_, tables_, workspace_;
   Buffer scores_, weights_, tiles_[4];
 };

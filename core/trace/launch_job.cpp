@@ -12,6 +12,7 @@
 namespace attn::trace {
 namespace {
 
+constexpr int kHighestLevel = 3;
 constexpr int kMostSplits = 64;  // asked for by hand; more would be empty for any length that is looked at
 constexpr int kWindowMultiple = 64;  // query rows; windows begin where the kernels' own row tiles do
 
@@ -70,9 +71,25 @@ std::string why_not_tile(int k_tile, const ModelShape& model) {
 
 }  // namespace
 
-std::vector<int> levels_of(const StepRecord& step, const ModelShape&) {
-  static_cast<void>(step);
-  return {1, 2};
+std::vector<int> levels_of(const StepRecord& step, const ModelShape& model) {
+  const std::int32_t table = 0;  // planning asks only whether there is one
+  std::vector<int> levels;
+  for (int level = 1; level <= kHighestLevel; ++level) {
+    int runs = 0;
+    if (is_decode(step.path)) {
+      DecodeParams params = decode_shape(step, model);
+      params.level = level;
+      if (step.path == AttentionPath::decode_paged) params.block_tables = &table;
+      runs = level_of(params);
+    } else {
+      PrefillParams params = prefill_shape(step, model);
+      params.level = level;
+      if (step.path == AttentionPath::prefill_paged) params.block_tables = &table;
+      runs = level_of(params);
+    }
+    if (runs == level) levels.push_back(level);
+  }
+  return levels;
 }
 
 std::string why_not(const Variant& variant, const StepRecord& step, const ModelShape& model) {

@@ -206,6 +206,28 @@ TEST(TraceCompare, SidesAreKept) {
   EXPECT_EQ(inspector.inspect(decode, 0), first->a.view);
 }
 
+/// Level 3 knows no probe: its output is compared with the record all the same, and it can be chosen.
+TEST(TraceCompare, LevelThreeIsLaunchedWhereItRuns) {
+  const auto device = make_simt_device();
+  EngineConfig config = tight_config();
+  config.block_size = 16;
+  config.prefill_level = config.decode_level = 3;
+  const auto recording = tight_run(*device, config, {}, {.head_dim = 64, .dtype = "bfloat16"});
+  Inspector inspector(*device, recording);
+  int third = 0;
+  for (int index = 0; index < std::min(6, recording->num_steps()); ++index) {
+    const auto view = inspector.inspect(index, 0);
+    EXPECT_EQ(view->max_abs_diff_o, 0.0) << "step " << index;
+    EXPECT_EQ(view->num_splits >= 1, true);
+    const auto compare = inspector.compare(index, 0, {}, {.level = 2});
+    for (const LaunchEntry& entry : compare->a.launches) {
+      third += entry.launch.kernel.find("l3") != std::string::npos;
+    }
+    EXPECT_LT(compare->worst, 0.05 * view->max_abs_o + 1e-3);
+  }
+  EXPECT_GE(third, 6);
+}
+
 /// Random steps, cut into the smallest windows: weights, tiles, lse and o are the whole launch's, bit for
 /// bit.
 TEST(TraceWindows, AreTheirPartOfTheWhole) {

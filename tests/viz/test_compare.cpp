@@ -1,0 +1,163 @@
+// The compare panel, headless: pictures of both sides, the worst place, ratios, and choosing variants.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/trace/names.h"
+#include "tests/viz/headless.h"
+#include "tests/viz/sample_frame.h"
+
+namespace attn::viz {
+namespace {
+
+using trace::AttentionPath;
+using trace::CompareSide;
+using trace::CompareView;
+
+CompareSide side_of(const sample::Sample& sample, const trace::Variant& variant, std::uint64_t bytes) {
+  CompareSide side;
+  side.variant = variant;
+  side.text = trace::variant_text(variant, *sample.step);
+  side.view = sample.attention;
+  side.launches = {
+      {trace::Stage::gather, 0, {.kernel = "gather_kv_kernel<float>", .grid = {}, .block = {}}},
+      {trace::Stage::attention, 0, {.kernel = "decode_l2_tiled_kernel<float>", .grid = {}, .block = {}}}};
+  side.bytes = bytes;
+  side.flop = 1000;
+  side.ms = NAN;
+  return side;
+}
+
+/// A beside B: B moves 3.4 times the bytes, and head 2 of the last row is the worst.
+sample::Sample compared(sample::Sample sample) {
+  auto compare = std::make_shared<CompareView>();
+  const trace::AttentionView& view = *sample.attention;
+  const bool decode = sample.step->path >= AttentionPath::decode_paged;
+  compare->a = side_of(sample, {}, 1000);
+  compare->b = side_of(
+      sample,
+      decode ? trace::Variant{.path = AttentionPath::decode_gather_masked} : trace::Variant{.level = 1},
+      3400);
+  compare->max_abs_diff_o.assign(static_cast<std::size_t>(view.num_heads * view.num_q), 0.001F);
+  compare->worst = 0.25;
+  compare->worst_head = 2;
+  compare->worst_row = view.num_q - 1;
+  compare->max_abs_diff_o[view.at(2, view.num_q - 1, 1, 0)] = 0.25F;
+  sample.frame.compare = compare;
+  return sample;
+}
+
+const Command* last_compare(const Headless& ui) {
+  const auto found = std::find_if(ui.commands.rbegin(), ui.commands.rend(), [](const Command& command) {
+    return command.kind == Command::Kind::compare;
+  });
+  return found == ui.commands.rend() ? nullptr : &*found;
+}
+
+Headless& in_compare(Headless& ui) {
+  ui.view.stage = StageView::compare;
+  return ui;
+}
+
+TEST(Compare, BothSidesTheWorstPlaceAndTheRatioAreMarked) {
+  for (const auto& sample : {compared(sample::padded_decode()), compared(sample::prefill())}) {
+    Headless ui(1600, 900);
+    in_compare(ui).selection.seq = sample.step->seqs.back().id;
+    for (const trace::SeqState& seq : sample.step->seqs) {
+      if (seq.num_scheduled_tokens > 0) ui.selection.seq = seq.id;
+    }
+    ui.draw(sample.frame);
+    ASSERT_TRUE(ui.marks.find("compare/a/pick"));
+    ASSERT_TRUE(ui.marks.find("compare/b/pick"));
+    EXPECT_EQ(ui.marks.find("compare/cost/bytes/ratio")->value, "B moves 3.40\xC3\x97");
+    EXPECT_EQ(ui.marks.find("compare/cost/time/ratio"), nullptr) << "nothing was measured";
+    ASSERT_TRUE(ui.marks.find("compare/diff/worst"));
+    EXPECT_NE(ui.marks.find("compare/diff/worst")->value.find("0.2500"), std::string::npos);
+    EXPECT_NE(ui.marks.find("compare/diff/text")->value.find("o differs"), std::string::npos);
+    EXPECT_TRUE(ui.marks.get("compare/diff/2,0"));
+    const Rect a = ui.marks.find("compare/a/pick")->rect, b = ui.marks.find("compare/b/pick")->rect;
+    EXPECT_LE(a.right(), b.x);
+    EXPECT_FLOAT_EQ(a.y, b.y);
+  }
+}
+
+TEST(Compare, PadsAreMeasuredBesideTheLaw) {
+  const auto sample = compared(sample::padded_decode());
+  Headless ui(1600, 900);
+  int with_pads = 0;
+  for (const trace::SeqState& seq : sample.step->seqs) {
+    in_compare(ui).selection.seq = seq.id;
+    ui.draw(sample.frame);
+    const Mark* mark = ui.marks.find("compare/b/stolen");
+    ASSERT_TRUE(mark);
+    with_pads += mark->value.find("P/(Z+P) = ") != std::string::npos;
+  }
+  EXPECT_GT(with_pads, 0);
+}
+
+TEST(Compare, VariantsAreCycledAndPickedFromTheList) {
+  const auto sample = compared(sample::padded_decode());
+  const auto choices = trace::variants_of(*sample.step, sample.manifest->model);
+  ASSERT_GT(choices.size(), 4U);
+  Headless ui(1600, 900);
+  in_compare(ui).click(sample.frame, "compare/a/next");
+  const Command* command = last_compare(ui);
+  ASSERT_TRUE(command);
+  EXPECT_EQ(command->variant_a, choices[1]);
+  EXPECT_EQ(command->variant_b, sample.frame.compare->b.variant);
+  ui.click(sample.frame, "compare/a/previous");
+  EXPECT_EQ(last_compare(ui)->variant_a, choices.back());
+  ui.click(sample.frame, "compare/b/pick");
+  EXPECT_EQ(ui.view.compare.open_list, 1);
+  ui.draw(sample.frame);
+  ui.click(sample.frame, "compare/b/choice/2");
+  EXPECT_EQ(last_compare(ui)->variant_b, choices[2]);
+  EXPECT_TRUE(last_compare(ui)->variant_a.as_recorded());
+  EXPECT_EQ(ui.view.compare.open_list, -1);
+}
+
+TEST(Compare, BeginsByItselfOnceForAStep) {
+  const auto sample = sample::padded_decode();
+  Headless ui(1600, 900);
+  in_compare(ui).draw(sample.frame);
+  ASSERT_TRUE(last_compare(ui));
+  EXPECT_EQ(last_compare(ui)->variant_b.path, AttentionPath::decode_paged) << "it ran padded";
+  ui.draw(sample.frame);
+  EXPECT_EQ(last_compare(ui), nullptr);
+  ui.click(sample.frame, "compare/begin");
+  EXPECT_TRUE(last_compare(ui));
+  auto refused = sample;
+  refused.frame.compare_note = "step 3 cannot be computed that way";
+  refused.frame.index += 1;
+  ui.draw(refused.frame);
+  EXPECT_TRUE(last_compare(ui)) << "another step: the comparison of another kind does not fit";
+}
+
+TEST(Compare, EverythingStaysInsideThePanelAtEverySize) {
+  const auto sample = compared(sample::padded_decode());
+  for (const auto& [w, h, scale] : {std::tuple{1024.0F, 640.0F, 1.0F},
+                                    {1024.0F, 640.0F, 2.5F},
+                                    {1600.0F, 900.0F, 1.0F},
+                                    {1920.0F, 1080.0F, 1.35F},
+                                    {3840.0F, 2160.0F, 0.75F}}) {
+    Headless ui(w, h, scale);
+    in_compare(ui).view.maximised = PanelId::compare;
+    ui.draw(sample.frame);
+    for (const Mark& mark : ui.marks.all()) {
+      if (!mark.name.starts_with("compare/")) continue;
+      EXPECT_GE(mark.rect.x, -0.5F) << mark.name;
+      EXPECT_LE(mark.rect.right(), w + 0.5F) << mark.name << " at " << w << " x " << h;
+      EXPECT_LE(mark.rect.bottom(), h + 0.5F) << mark.name << " at " << w << " x " << h;
+    }
+  }
+}
+
+TEST(Compare, NothingYetIsSaid) {
+  Headless ui(1600, 900);
+  in_compare(ui).draw(sample::empty().frame);
+  EXPECT_EQ(ui.marks.find("compare/a/pick"), nullptr);
+}
+
+}  // namespace
+}  // namespace attn::viz

@@ -1,5 +1,7 @@
-// Which keys went down in this frame, for every Dear ImGui from 1.86 on.
+// Which keys went down in this frame, for every Dear ImGui from 1.86 on, and what they mean.
 #include <imgui.h>
+
+#include <string_view>
 
 #include "viz/keys.h"
 
@@ -54,5 +56,34 @@ int imgui_key(int key) { return key; }
 
 bool key_pressed(int key, bool repeat) { return ImGui::IsKeyPressed(key, repeat); }
 #endif
+
+namespace {
+
+bool modifiers_match(const Chord& chord) {
+  const ImGuiIO& io = ImGui::GetIO();
+  return io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
+}
+
+}  // namespace
+
+void handle_keys(const Frame& frame, const Selection& selection, ViewState& view, Commands& commands) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const Overlay overlay = view.shell.overlay;
+  if (overlay != Overlay::none && key_pressed(keys::kEscape, false)) return view.shell.close();
+  // Menus and dialogs have the keyboard; the help goes away with the key that showed it.
+  if (io.WantTextInput || (overlay != Overlay::none && overlay != Overlay::help)) return;
+  for (const KeyBinding& key : key_table()) {
+    if (key.chord.key != 0 && modifiers_match(key.chord) && key_pressed(key.chord.key, key.chord.repeat))
+      run_key(key.action, key.argument, frame, selection, view, commands);
+    for (const ImWchar typed : io.InputQueueCharacters) {
+      const char c = typed < 128 ? static_cast<char>(typed) : '\0';
+      const std::size_t place = key.typed.find(c);
+      const bool same = key.also.find(c) != std::string_view::npos;
+      if (place == std::string_view::npos && !same) continue;
+      run_key(key.action, key.argument + (same ? 0 : static_cast<int>(place)), frame, selection, view,
+              commands);
+    }
+  }
+}
 
 }  // namespace attn::viz

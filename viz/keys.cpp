@@ -332,11 +332,6 @@ bool send_command(KeyAction action, int argument, const ViewState& view, Command
   }
 }
 
-bool modifiers_match(const Chord& chord) {
-  const ImGuiIO& io = ImGui::GetIO();
-  return io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
-}
-
 }  // namespace
 
 void run_key(KeyAction action, int argument, const Frame& frame, const Selection& selection, ViewState& view,
@@ -379,26 +374,6 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
   }
   const Selection after = moved(action, argument, frame, selection);
   if (!(after == selection)) push(commands, Command::Kind::select).selection = after;
-}
-
-void handle_keys(const Frame& frame, const Selection& selection, ViewState& view, Commands& commands) {
-  const ImGuiIO& io = ImGui::GetIO();
-  const Overlay overlay = view.shell.overlay;
-  if (overlay != Overlay::none && key_pressed(keys::kEscape, false)) return view.shell.close();
-  // Menus and dialogs have the keyboard; the help goes away with the key that showed it.
-  if (io.WantTextInput || (overlay != Overlay::none && overlay != Overlay::help)) return;
-  for (const KeyBinding& key : key_table()) {
-    if (key.chord.key != 0 && modifiers_match(key.chord) && key_pressed(key.chord.key, key.chord.repeat))
-      run_key(key.action, key.argument, frame, selection, view, commands);
-    for (const ImWchar typed : io.InputQueueCharacters) {
-      const char c = typed < 128 ? static_cast<char>(typed) : '\0';
-      const std::size_t place = key.typed.find(c);
-      const bool same = key.also.find(c) != std::string_view::npos;
-      if (place == std::string_view::npos && !same) continue;
-      run_key(key.action, key.argument + (same ? 0 : static_cast<int>(place)), frame, selection, view,
-              commands);
-    }
-  }
 }
 
 }  // namespace attn::viz

@@ -51,9 +51,9 @@ std::pair<int, int> parse_size(const std::string& text) {
 
 viz::ViewState view_of(const StillOptions& options) {
   viz::ViewState view;
-  view.theme = *viz::theme_named(options.theme);
   view.scale = options.scale;
   view.mode = options.mode;
+  viz::theme_to_change(view) = *viz::theme_named(options.theme);  // of that mode
   view.stage = options.stage;
   view.side = options.side;
   if (!(view.scale >= 0.5F) || view.scale > 4.0F) {

@@ -48,7 +48,9 @@ void add_attend_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"prefill", "decode"}));
   command->add_option("--path", state->options.path,
                       "prefill: packed, paged, gather_flatten; decode: paged, gather_masked, gather_padded");
-  command->add_option("--level", state->options.level, "kernel level: 1 naive, 2 tiled, 3 tensor cores (F16, BF16)")
+  command
+      ->add_option("--level", state->options.level,
+                   "kernel level: 1 naive, 2 tiled, 3 tensor cores (F16, BF16), 4 Hopper (prefill)")
       ->capture_default_str();
   command->add_option("--mask", state->options.mask, "bottom_right, top_left or none");
   command->add_flag("--weights", state->options.weights, "also write the softmax weights");

@@ -2,6 +2,7 @@
 #include <cublas_v2.h>
 
 #include "kernels/common/cuda_text.h"
+#include "kernels/cuda_parts.h"
 #include "kernels/device.h"
 
 namespace attn {
@@ -80,6 +81,7 @@ class CudaDevice final : public Device {
     cublas_check(cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
     context_.stream = stream_;
     context_.tensor_cores = properties_.major >= 8;
+    context_.wgmma = properties_.major == 9 && cuda_parts::hopper_code();
   }
   ~CudaDevice() override {
     cublasDestroy(cublas_);

@@ -14,7 +14,7 @@ enum class FreeListOrder : std::uint8_t { ordered, scrambled };
 enum class HashPolicy : std::uint8_t { head, old };  // head: hash after the forward; old: at allocate
 
 /// Highest level of each attention operation (kernels/attention); 1 is the lowest.
-inline constexpr int kPrefillLevels = 3;
+inline constexpr int kPrefillLevels = 4;
 inline constexpr int kDecodeLevels = 3;
 
 /// Names follow nano-vllm's Config; limits in tokens, sequences and blocks.

@@ -46,9 +46,12 @@ class RecordBuilder {
     r_.step = 1;
     r_.kind = options_.op == AttendOp::prefill ? StepKind::prefill : StepKind::decode;
     r_.config.mask_alignment = choose_mask(options_.mask);
-    ATTN_INPUT(options_.level >= 1 && options_.level <= 3,
-               "--level {} does not exist; choose 1 (naive), 2 (tiled) or 3 (tensor cores)", options_.level);
-    r_.config.prefill_level = r_.config.decode_level = options_.level;
+    const int levels = options_.op == AttendOp::prefill ? kPrefillLevels : kDecodeLevels;
+    ATTN_INPUT(options_.level >= 1 && options_.level <= levels,
+               "--level {} does not exist; choose 1 (naive), 2 (tiled) and so on up to {}", options_.level,
+               levels);
+    r_.config.prefill_level = options_.level;
+    r_.config.decode_level = std::min(options_.level, kDecodeLevels);
     fill_lengths();
     reads_cache(r_.path) ? fill_tables() : check_packed();
     fill_pool();

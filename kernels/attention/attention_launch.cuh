@@ -29,8 +29,10 @@ __global__ void probe_weights_kernel(Params p) {
 /// Throws unless the params describe tensors a kernel can read. `k_limit`: keys a block-table row can
 /// address.
 template <class Params>
-void check_attention(const char* op, const Params& p, std::size_t workspace_needed, int num_k_tiles) {
-  ATTN_CHECK(p.level >= 1 && p.level <= 3, "{}: level {} does not exist; levels are 1 to 3", op, p.level);
+void check_attention(const char* op, const Params& p, int highest_level, std::size_t workspace_needed,
+                     int num_k_tiles) {
+  ATTN_CHECK(p.level >= 1 && p.level <= highest_level, "{}: level {} does not exist; levels are 1 to {}", op,
+             p.level, highest_level);
   ATTN_CHECK(p.head_dim > 0 && p.head_dim % 8 == 0 && p.head_dim <= kMaxHeadDim,
              "{}: head_dim {} is not a multiple of 8 up to {}", op, p.head_dim, kMaxHeadDim);
   ATTN_CHECK(p.num_kv_heads > 0 && p.num_heads > 0 && p.num_heads % p.num_kv_heads == 0,
@@ -62,9 +64,10 @@ void check_attention(const char* op, const Params& p, std::size_t workspace_need
   ATTN_CHECK(grid_z <= 65535, "{}: batch {} x {} heads is beyond the grid's 65535", op, p.batch, p.num_heads);
 }
 
-/// The params with level 3 taken back where the device has no bf16 mma.
+/// The params with levels 4 and 3 taken back where the device lacks what they need.
 template <class Params>
 Params at_level_of(const LaunchContext& context, Params p) {
+  if (p.level == 4 && !context.wgmma) p.level = 3;
   if (p.level == 3 && !context.tensor_cores) p.level = 2;
   return p;
 }

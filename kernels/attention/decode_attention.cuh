@@ -88,7 +88,7 @@ inline void launch_decode_attention(const DecodeParams& p, LaunchContext& contex
   if (p.batch == 0) return;
   ATTN_CHECK(p.num_kv_heads > 0, "decode_attention: {} KV heads", p.num_kv_heads);
   const DecodePlan plan = plan_decode(at_level_of(context, p), context.num_sms);
-  check_attention("decode_attention", p, plan.workspace_bytes, plan.num_k_tiles);
+  check_attention("decode_attention", p, 3, plan.workspace_bytes, plan.num_k_tiles);
   ATTN_CHECK(p.form == DecodeForm::dense_padded || p.context_lens, "decode_attention: context_lens is null");
   ATTN_CHECK((p.form == DecodeForm::paged) == (p.block_tables != nullptr),
              "decode_attention: block_tables go with the paged form and with no other");

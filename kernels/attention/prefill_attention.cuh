@@ -1,10 +1,14 @@
 // prefill_attention: causal attention of packed, ragged queries (flash_attn_varlen_func's job), K/V packed or
-// paged. Levels: 1 l1_naive.cuh, 2 prefill_l2_tiled.cuh, 3 prefill_l3_mma.cuh.
+// paged. Levels: 1 l1_naive.cuh, 2 prefill_l2_tiled.cuh, 3 prefill_l3_mma.cuh, 4
+// prefill_l4_hopper.cuh (CUDA alone).
 #pragma once
 
 #include "kernels/attention/attention_launch.cuh"
 #include "kernels/attention/prefill_l2_tiled.cuh"
 #include "kernels/attention/prefill_l3_mma.cuh"
+#ifdef __CUDACC__
+#include "kernels/cuda_parts.h"
+#endif
 
 namespace attn::ATTN_BACKEND {
 
@@ -43,7 +47,7 @@ inline void launch_prefill_attention(const PrefillParams& p, LaunchContext& cont
              p.max_seqlen_q, p.max_seqlen_k);
   if (p.batch == 0 || p.total_q == 0) return;
   const PrefillPlan plan = plan_prefill(at_level_of(context, p));
-  check_attention("prefill_attention", p, plan.workspace_bytes, plan.num_k_tiles);
+  check_attention("prefill_attention", p, 4, plan.workspace_bytes, plan.num_k_tiles);
   ATTN_CHECK(p.cu_seqlens_q && p.cu_seqlens_k, "prefill_attention: cu_seqlens_q or cu_seqlens_k is null");
   ATTN_CHECK(p.max_seqlen_q > 0, "prefill_attention: {} queries but max_seqlen_q is 0", p.total_q);
 
@@ -55,6 +59,10 @@ inline void launch_prefill_attention(const PrefillParams& p, LaunchContext& cont
              "prefill_attention: max_seqlen_q {} is beyond the grid", p.max_seqlen_q);
   if (plan.level == 1) {
     launch_level1(p, pairs, total_k, context);
+  } else if (plan.level == 4) {
+#ifdef __CUDACC__
+    cuda_parts::prefill_attention_l4(p, plan, pairs, total_k, context);
+#endif
   } else if (plan.level == 3) {
     launch_prefill_level3(p, plan, pairs, total_k, context);
   } else {

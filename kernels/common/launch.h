@@ -33,6 +33,7 @@ struct LaunchContext {
   bool timing = false;
   std::vector<LaunchRecord>* log = nullptr;
   bool tensor_cores = true;  // mma of 16-bit types and cp.async: sm_80 and later; the emulator has them
+  bool wgmma = false;        // Hopper's warpgroup products: compute capability 9.0 and a build for sm_90a
   int num_sms = 1;           // blocks of one wave, for plans made inside a launcher (decode num_splits = 0)
 };
 

@@ -33,11 +33,11 @@ int auto_splits(int units, int num_tiles, int num_sms) {
 
 template <class Params>
 int choose_level(const Params& p) {
-  if (p.level != 3) return p.level;
+  if (p.level < 3) return p.level;
   const bool fits = p.dtype != DType::f32 && (p.head_dim == 64 || p.head_dim == 128) &&
                     (p.k_tile == 0 || p.k_tile == kL3KeyTile) && !p.probe.wanted() && p.scale > 0.0F &&
                     (!p.block_tables || p.kv.block_size % kL3WarpKeys == 0);
-  return fits ? 3 : 2;
+  return fits ? p.level : 2;
 }
 
 DecodePlan plan_decode_l3(const DecodeParams& params, int num_sms) {
@@ -69,7 +69,10 @@ int level_of(const DecodeParams& params) { return choose_level(params); }
 PrefillPlan plan_prefill(const PrefillParams& params) {
   PrefillPlan plan;
   plan.level = level_of(params);
-  if (plan.level == 3) {
+  if (plan.level == 4) {
+    plan.q_tile = l4_query_tile(params.head_dim);
+    plan.k_tile = kL4KeyTile;
+  } else if (plan.level == 3) {
     plan.q_tile = kL3QueryTile;
     plan.k_tile = kL3KeyTile;
   } else if (plan.level == 1) {  // one row at a time, all its keys as one tile, every score kept in memory

@@ -8,7 +8,8 @@
 
 namespace attn {
 
-/// The level that a launch really runs at. Level 3 is for half and bfloat16, head_dim 64 and 128, its own
+/// The level that a launch really runs at on a device that has it (level 4: Hopper; elsewhere level 3 runs).
+/// Levels 3 and 4 are for half and bfloat16, head_dim 64 and 128, its own
 /// tiles, a positive scale, cache blocks of a multiple of 16 slots, and no probe; anything else that asks for
 /// it gets level 2.
 int level_of(const PrefillParams& params);

@@ -39,4 +39,8 @@ ATTN_HD constexpr int l3_decode_stages(int head_dim) { return head_dim == 64 ? 4
 constexpr int kL3BlocksPerSm = 2;    // decode: resident blocks that a plan counts on
 constexpr int kL3MinSliceTiles = 2;  // decode: no slice is shorter, the merge would cost more than it brings
 
+// Level 4 (Hopper): 64 query rows a computing warpgroup; more of them where their registers suffice.
+ATTN_HD constexpr int l4_query_tile(int head_dim) { return head_dim == 64 ? 192 : 128; }
+constexpr int kL4KeyTile = 128;
+
 }  // namespace attn

@@ -147,7 +147,7 @@ TEST(EngineLimits, AConfigThatCannotWorkNamesTheField) {
       {message_of([](EngineConfig& c) { c.max_num_batched_tokens = 0; }),
        "engine.max_num_batched_tokens is 0"},
       {message_of([](EngineConfig& c) { c.max_model_len = -5; }), "engine.max_model_len is -5"},
-      {message_of([](EngineConfig& c) { c.prefill_level = 4; }), "engine.prefill_level is 4"},
+      {message_of([](EngineConfig& c) { c.prefill_level = 5; }), "engine.prefill_level is 5"},
       {message_of([](EngineConfig& c) { c.decode_level = 0; }), "engine.decode_level is 0"},
       {message_of([](EngineConfig& c) { c.num_splits = -1; }), "engine.num_splits is -1"},
       {message_of([](EngineConfig& c) { c.num_splits = 129; }), "engine.num_splits is 129"},

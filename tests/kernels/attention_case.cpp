@@ -232,7 +232,9 @@ AttentionResult run_prefill(Device& device, const AttentionCase& c, const Attent
   p.max_seqlen_k = c.longest_k();
   p.cu_seqlens_q = cu_q.as<std::int32_t>();
   p.cu_seqlens_k = cu_k.as<std::int32_t>();
-  return run.launch(p, plan_prefill(p), device.kernels().prefill_attention);
+  PrefillParams planned = p;
+  if (c.probe) planned.level = std::min(planned.level, 2);  // that runs, so its tiles are the probe's columns
+  return run.launch(p, plan_prefill(planned), device.kernels().prefill_attention);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Level 3 by small cases: few enough keys that compute-sanitizer's tools get through them too.
+// Levels 3 and 4 by small cases: few enough keys that compute-sanitizer's tools get through them too.
 #include "tests/kernels/oracle.h"
 
 namespace attn::test {
@@ -54,12 +54,13 @@ ATTN_DEVICE_TEST(AttentionL3, dense_forms_share_the_kernel) {
 }
 
 // Rows without a key, a single token, a cached prefix, more than one tile of rows; keys at a tile's edge.
-ATTN_DEVICE_TEST(AttentionL3, prefill_rows_of_every_kind) {
+void prefill_rows_of_every_kind(Device& device, int level) {
   for (const KeySource source : {KeySource::packed, KeySource::paged})
     for (const int head_dim : {64, 128}) {
       AttentionCase c = l3_case(false, {64, 130, 1, 65, 0});
       c.q_lens = {64, 130, 1, 5, 3};
       c.source = source;
+      c.level = level;
       c.head_dim = head_dim;
       c.num_heads = 2;
       c.num_kv_heads = 1;
@@ -70,6 +71,16 @@ ATTN_DEVICE_TEST(AttentionL3, prefill_rows_of_every_kind) {
       c.mask = MaskAlignment::bottom_right;
       expect_right(device, c);
     }
+}
+
+ATTN_DEVICE_TEST(AttentionL3, prefill_rows_of_every_kind) { prefill_rows_of_every_kind(device, 3); }
+
+TEST(GpuAttentionL4, prefill_rows_of_every_kind) {
+  std::string why;
+  const auto gpu = gpu_or_null(why);
+  if (!gpu) GTEST_SKIP() << why;
+  if (!gpu->context().wgmma) GTEST_SKIP() << "level 4 needs compute capability 9.0 and a build for sm_90a";
+  prefill_rows_of_every_kind(*gpu, 4);
 }
 
 // A maximum that grows late: the rescale that level 3 skips while it can must not be skipped here.

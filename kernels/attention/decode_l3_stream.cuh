@@ -27,7 +27,7 @@ namespace attn::ATTN_BACKEND {
 /// Shared memory of one block.
 template <class T, int kDim>
 struct StreamShared {
-  static constexpr int kWarps = kL3Threads / 32, kStages = l3_decode_stages(kDim);
+  static constexpr int kWarps = kL3Threads / 32, kStages = kL3DecodeStages;
   static constexpr int kTile = kL3WarpKeys * kDim;  // elements of a warp's K (or V) rows of one stage
 
   int heads;
@@ -320,7 +320,7 @@ __device__ inline void finish_piece(const DecodeParams& p, const DecodePlan& pla
 /// grid (Hkv * ceil(group / 16), slices), block 128.
 /// PRECOND: level_of(p) == 3; workspace and tickets as plan_decode says when there are several slices.
 template <class T, int kDim>
-__global__ void __launch_bounds__(kL3Threads, kL3BlocksPerSm)
+__global__ void __launch_bounds__(kL3Threads, l3_decode_blocks(kDim))
     decode_l3_stream_kernel(DecodeParams p, DecodePlan plan) {
   ATTN_DYNAMIC_SHARED(unsigned char, shared_base);
   const int group = p.num_heads / p.num_kv_heads, group_tiles = ceil_div(group, kL3DecodeRows);

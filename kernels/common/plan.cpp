@@ -48,8 +48,9 @@ DecodePlan plan_decode_l3(const DecodeParams& params, int num_sms) {
   plan.num_k_tiles = ceil_div(params.max_len, plan.k_tile);
   const int units = params.num_kv_heads * ceil_div(params.num_heads / params.num_kv_heads, kL3DecodeRows);
   const std::int64_t tiles = std::int64_t{params.batch} * std::max(1, plan.num_k_tiles);
-  const std::int64_t wanted = params.num_splits > 0 ? std::int64_t{params.num_splits} * params.batch
-                                                    : std::max(1, kL3BlocksPerSm * num_sms / units);
+  const std::int64_t wanted = params.num_splits > 0
+                                  ? std::int64_t{params.num_splits} * params.batch
+                                  : std::max(1, l3_decode_blocks(params.head_dim) * num_sms / units);
   plan.num_slices = static_cast<int>(std::min({wanted, tiles, std::int64_t{65535}}));
   const auto per_slice = static_cast<int>((tiles + plan.num_slices - 1) / std::max(1, plan.num_slices));
   plan.keys_per_split = std::max(kL3MinSliceTiles, per_slice) * plan.k_tile;

@@ -29,14 +29,15 @@ constexpr int kDecodeHeads = 8;                                   // query heads
 ATTN_HD constexpr int tile_stride(int head_dim) { return head_dim + 4; }
 
 // Level 3: tensor-core kernels. Fixed tiles, since fragments are registers.
-constexpr int kL3KeyTile = 64;     // keys of one step, of prefill and decode
-constexpr int kL3Threads = 128;    // 4 warps
-constexpr int kL3QueryTile = 128;  // prefill: query rows of a block, 32 a warp
-constexpr int kL3DecodeRows = 16;  // decode: rows of one mma tile = query heads of a block, at most
-constexpr int kL3WarpKeys = 16;    // decode: keys of a step that one warp streams
-/// Decode: steps that a warp has in flight or in use; 16 KiB of K and V a warp either way.
-ATTN_HD constexpr int l3_decode_stages(int head_dim) { return head_dim == 64 ? 4 : 2; }
-constexpr int kL3BlocksPerSm = 2;    // decode: resident blocks that a plan counts on
+constexpr int kL3KeyTile = 64;      // keys of one step, of prefill and decode
+constexpr int kL3Threads = 128;     // 4 warps
+constexpr int kL3QueryTile = 128;   // prefill: query rows of a block, 32 a warp
+constexpr int kL3DecodeRows = 16;   // decode: rows of one mma tile = query heads of a block, at most
+constexpr int kL3WarpKeys = 16;     // decode: keys of a step that one warp streams
+constexpr int kL3DecodeStages = 2;  // decode: steps that a warp has in flight or in use
+/// Decode: resident blocks of an SM that kernel and plan count on. A step of head_dim 64 is half the bytes
+/// for the same instructions: it takes twice the warps to hide them.
+ATTN_HD constexpr int l3_decode_blocks(int head_dim) { return head_dim == 64 ? 4 : 2; }
 constexpr int kL3MinSliceTiles = 2;  // decode: no slice is shorter, the merge would cost more than it brings
 
 // Level 4 (Hopper): 64 query rows a computing warpgroup; more of them where their registers suffice.

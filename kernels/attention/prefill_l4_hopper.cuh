@@ -106,17 +106,19 @@ struct HopperCopier {
     const std::int64_t step_elements = row_step();
     const T* source = static_cast<const T*>(from) + kv_head * Shape::kDim + chunk * 8;
     if constexpr (!kPaged) source += (seq.kv.first_row + step * Shape::kKeys) * step_elements;
-    const int real = seq.k_len - step * Shape::kKeys;  // rows that exist
+    source += first * step_elements;
+    to += wgmma_chunk(Shape::kKeys, first, chunk);  // the swizzle of row first + i * kRowsAtOnce is the same
+    const std::int64_t jump = kRowsAtOnce * step_elements;
+    const int real = seq.k_len - step * Shape::kKeys - first;  // rows that exist from this thread's first on
 #pragma unroll 4  // more would not fit into the few registers of this warpgroup
     for (int i = 0; i < Shape::kKeys / kRowsAtOnce; ++i) {
-      const int r = first + i * kRowsAtOnce;
       const T* row = source;
       if constexpr (kPaged) {
-        row += __shfl_sync(0xFFFFFFFFU, rows, i * kRowsAtOnce / 16) + r % 16 * step_elements;
+        row += __shfl_sync(0xFFFFFFFFU, rows, i * kRowsAtOnce / 16) + i % (16 / kRowsAtOnce) * jump;
       } else {
-        row += r * step_elements;
+        source += jump;
       }
-      cp_async_16(to + wgmma_chunk(Shape::kKeys, r, chunk), row, r < real);
+      cp_async_16(to + i * kRowsAtOnce * 64, row, i * kRowsAtOnce < real);
     }
     cp_async_commit_group();
     announce<1>(barrier);

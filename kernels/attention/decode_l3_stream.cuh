@@ -13,8 +13,9 @@
 //
 // Bytes: K and V of every real key once, q and o once; partials of the sequences that slices cut, at most
 // 2 * slices * H * (D + 1) * 4 written and read. FLOP: 4 * D * 16 * Hkv a key on the tensor cores (4 * D * H
-// of them of use): 16 FLOP a byte, a tenth of what they can do at this rate. Measured gain:
-// kernels/attention/NOTES.md.
+// of them of use): 16 FLOP a byte, a tenth of what they can do at this rate.
+// Measured on an H200 against level 2: 4,440 GB/s of 853 (64 sequences of 8,192, D 128, blocks of 16; 97%
+// of what a read reaches), 3,197 of 240 (one of 32,768). Versions and figures: NOTES.md beside this.
 #pragma once
 
 #include "kernels/attention/decode_slice.cuh"

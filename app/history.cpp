@@ -15,6 +15,7 @@ viz::StepSummary summarize(const trace::StepRecord& record) {
   viz::StepSummary summary;
   summary.step = record.step;
   summary.kind = record.kind;
+  summary.path = record.path;
   summary.num_tokens = static_cast<int>(record.input_ids.size());
   for (std::size_t i = 0; i < record.seqs.size(); ++i) {
     const trace::SeqState& seq = record.seqs[i];

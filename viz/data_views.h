@@ -2,12 +2,14 @@
 // scroll, text being typed, and what was gathered from a record. Never in the trace.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "viz/change_lines.h"
 #include "viz/pool_facts.h"
 
 namespace attn::viz {
@@ -19,8 +21,18 @@ struct PoolView {
   std::shared_ptr<const std::vector<BlockFacts>> facts;
 };
 
+struct ChangesView {
+  std::shared_ptr<const trace::StepDiff> shown[2];  // that `lines` are of: since the last step, and D
+  std::vector<ChangeLine> lines[2];
+  int editing = -1;               // bookmark whose note is being typed; -1 none
+  std::array<char, 256> note{};   // of it
+  std::array<char, 256> fresh{};  // of the next bookmark
+  bool take_focus = false;        // the line was opened in this frame
+};
+
 struct DataViews {
   PoolView pool;
+  ChangesView changes;
 };
 
 }  // namespace attn::viz

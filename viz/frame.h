@@ -21,6 +21,7 @@ namespace attn::viz {
 struct StepSummary {
   int step = 0;
   trace::StepKind kind = trace::StepKind::prefill;
+  trace::AttentionPath path = trace::AttentionPath::prefill_packed;
   int num_tokens = 0;          // N of the batch
   std::vector<int> scheduled;  // sequence ids
   std::vector<int> waiting;

@@ -10,6 +10,8 @@
 #include "viz/panels/banner.h"
 #include "viz/panels/block_pool.h"
 #include "viz/panels/block_tables.h"
+#include "viz/panels/changes.h"
+#include "viz/panels/costs.h"
 #include "viz/panels/caption.h"
 #include "viz/panels/code.h"
 #include "viz/panels/compare.h"
@@ -90,6 +92,8 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_side_tabs(ui, layout[PanelId::side_tabs]);
   draw_code(ui, layout[PanelId::code]);
   draw_stage_list(ui, layout[PanelId::stages]);
+  draw_costs(ui, layout[PanelId::costs]);
+  draw_changes(ui, layout[PanelId::changes]);
   draw_caption(ui, layout[PanelId::caption]);
   draw_timeline(ui, layout[PanelId::timeline]);
   draw_status(ui, layout[PanelId::status]);

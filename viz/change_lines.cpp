@@ -1,0 +1,107 @@
+#include "viz/change_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "core/trace/names.h"
+#include "viz/lookup.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr int kShortEntries = 3;
+constexpr int kTipEntries = 20;
+
+int rank_of(const std::string& where) {
+  static constexpr std::string_view kOrder[] = {"sampled",    "step",   "seq ",         "context_lens",
+                                                "cu_seqlens", "block ", "block_tables", "slot_mapping"};
+  for (std::size_t i = 0; i < std::size(kOrder); ++i) {
+    if (where.starts_with(kOrder[i])) return static_cast<int>(i);
+  }
+  return static_cast<int>(std::size(kOrder));
+}
+
+/// "seq 1 token_ids" -> "B token_ids".
+std::string readable(const std::string& where, ChangeLine& line) {
+  int id = -1;
+  int used = 0;
+  if (std::sscanf(where.c_str(), "seq %d%n", &id, &used) == 1) {
+    line.seq = id;
+    return seq_letter(id) + where.substr(static_cast<std::size_t>(used));
+  }
+  if (std::sscanf(where.c_str(), "block %d", &id) == 1) line.block = id;
+  return where;
+}
+
+std::string side(const Frame& frame, const trace::DiffEntry& entry, const std::string& text) {
+  if (text.empty()) return "none";
+  const bool one_token = entry.where.ends_with("token_ids") || entry.where == "input_ids";
+  if (!one_token || text.find_first_not_of("0123456789") != std::string::npos) return text;
+  return fmt::format("\"{}\"",
+                     token_label(frame, static_cast<std::int32_t>(std::strtol(text.c_str(), nullptr, 10))));
+}
+
+std::string entry_text(const Frame& frame, const trace::DiffEntry& entry) {
+  return fmt::format("{}{}{} \xE2\x86\x92 {}", entry.what, entry.what.empty() ? "" : " ",
+                     side(frame, entry, entry.before), side(frame, entry, entry.after));
+}
+
+void add_entry(const Frame& frame, const trace::DiffEntry& entry, ChangeLine& line) {
+  ++line.entries;
+  if (line.entries > kTipEntries) return;
+  const std::string text = entry_text(frame, entry);
+  if (line.entries <= kShortEntries) line.text += (line.text.empty() ? "" : ", ") + text;
+  line.all += (line.all.empty() ? "" : "\n") + text;
+}
+
+}  // namespace
+
+std::vector<ChangeLine> change_lines(const Frame& frame, const trace::StepDiff& diff) {
+  std::vector<ChangeLine> lines;
+  std::vector<int> ranks;
+  std::map<std::string, std::size_t> places;
+  for (const trace::DiffEntry& entry : diff.entries) {
+    const auto [it, fresh] = places.emplace(entry.where, lines.size());
+    if (fresh) {
+      ChangeLine line;
+      line.where = readable(entry.where, line);
+      lines.push_back(std::move(line));
+      ranks.push_back(rank_of(entry.where));
+    }
+    add_entry(frame, entry, lines[it->second]);
+  }
+  for (ChangeLine& line : lines) {
+    if (line.entries > kShortEntries)
+      line.text = fmt::format("{} changes: {} \xE2\x80\xA6", line.entries, line.text);
+    if (line.entries > kTipEntries) line.all += fmt::format("\nand {} more", line.entries - kTipEntries);
+  }
+  std::vector<std::size_t> order(lines.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return ranks[a] < ranks[b]; });
+  std::vector<ChangeLine> sorted;
+  sorted.reserve(lines.size());
+  for (const std::size_t i : order) sorted.push_back(std::move(lines[i]));
+  return sorted;
+}
+
+std::string place_text(const Frame& frame, const trace::Cursor& cursor) {
+  std::string text = fmt::format("step {}", cursor.index + 1);
+  if (frame.history && cursor.index >= 0 && static_cast<std::size_t>(cursor.index) < frame.history->size()) {
+    const StepSummary& step = (*frame.history)[static_cast<std::size_t>(cursor.index)];
+    text += step.kind == trace::StepKind::decode ? " D" : " P";
+  }
+  text += fmt::format(", {}", trace::name_of(cursor.stage));
+  if (cursor.stage >= trace::Stage::qkv_rope && cursor.stage <= trace::Stage::out_mlp)
+    text += fmt::format(", layer {}", cursor.layer);
+  if (cursor.stage == trace::Stage::attention) text += fmt::format(", head {}", cursor.head);
+  if (cursor.tile >= 0) text += fmt::format(", tile {}", cursor.tile);
+  if (cursor.cell >= 0) text += fmt::format(", key {}", cursor.cell);
+  return text;
+}
+
+}  // namespace attn::viz

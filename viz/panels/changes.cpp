@@ -1,0 +1,267 @@
+#include "viz/panels/changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "viz/change_lines.h"
+#include "viz/lookup.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr float kRow = 20.0F;
+constexpr float kButton = 24.0F;
+
+float heading(Ui& ui, const Rect& list, float y, const std::string& text, const std::string& note) {
+  const Rect box{list.x, y, list.w, ui.px(24)};
+  const float used = text_in(ui, FontRole::strong, box, ui[Color::text], text, Align::left) + ui.px(10);
+  if (box.w > used)
+    text_in(ui, FontRole::small, {box.x + used, box.y, box.w - used, box.h}, ui[Color::muted], note,
+            Align::right);
+  return box.bottom();
+}
+
+float quiet(Ui& ui, const Rect& list, float y, std::string_view text) {
+  return y + text_wrapped(ui, FontRole::small, {list.x, y, list.w, 0.0F}, ui[Color::muted], text) + ui.px(6);
+}
+
+/// Made once per difference, not once per frame.
+const std::vector<ChangeLine>& lines_of(Ui& ui, std::size_t place,
+                                        const std::shared_ptr<const trace::StepDiff>& diff) {
+  ChangesView& view = ui.view.data.changes;
+  if (view.shown[place] != diff) {
+    view.shown[place] = diff;
+    view.lines[place] = change_lines(ui.frame, *diff);
+  }
+  return view.lines[place];
+}
+
+void draw_line(Ui& ui, const Rect& box, const ChangeLine& one, const std::string& name,
+               const trace::StepDiff& diff) {
+  const float where_w = std::round(std::clamp(box.w * 0.32F, ui.px(90), ui.px(180)));
+  change_dot(ui, box.x + ui.px(4), box.y + box.h * 0.5F);
+  const bool selected =
+      (one.block >= 0 && one.block == ui.selection.block) || (one.seq >= 0 && one.seq == ui.selection.seq);
+  text_in(ui, FontRole::mono, {box.x + ui.px(12), box.y, where_w - ui.px(16), box.h},
+          ui[selected ? Color::accent : Color::text], one.where, Align::left);
+  text_in(ui, FontRole::mono, {box.x + where_w, box.y, box.w - where_w, box.h}, ui[Color::text], one.text,
+          Align::left);
+  const Hit hit = mark(ui, name, box, one.where + "\n" + one.all,
+                       fmt::format("StepDiff of steps {} and {}", diff.before, diff.after));
+  if (hit.hovered && one.block >= 0) ui.view.next_hover.block = one.block;
+  if (!hit.clicked || (one.block < 0 && one.seq < 0)) return;
+  select(ui, [&](Selection& s) {
+    if (one.block >= 0) s.block = one.block;
+    if (one.seq >= 0) s.seq = one.seq;
+  });
+}
+
+float draw_lines(Ui& ui, const Rect& list, float y, const std::vector<ChangeLine>& lines, const char* part,
+                 const trace::StepDiff& diff) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Rect box{list.x, y, list.w, ui.px(kRow)};
+    if (visible_part(ui, box).w > 0.0F)
+      draw_line(ui, box, lines[i], fmt::format("changes/{}/{}", part, i), diff);
+    y += box.h;
+  }
+  return y + ui.px(8);
+}
+
+float draw_since_last(Ui& ui, const Rect& list, float y) {
+  const auto& diff = ui.frame.changes;
+  if (!diff) {
+    y = heading(ui, list, y, "Since the last step", "");
+    return quiet(ui, list, y, "this is the first step: nothing to compare with");
+  }
+  const std::vector<ChangeLine>& lines = lines_of(ui, 0, diff);
+  y = heading(ui, list, y, fmt::format("Since step {}", diff->before),
+              fmt::format("{} places, {} changes, {} blocks", lines.size(), diff->entries.size(),
+                          diff->blocks.size()));
+  return draw_lines(ui, list, y, lines, "since", *diff);
+}
+
+/// Largest |difference| of o per layer: a bar on a log scale from 1e-9 to 1, and the number.
+float draw_layers(Ui& ui, const Rect& list, float y, const trace::StepDiff& diff) {
+  for (std::size_t layer = 0; layer < diff.max_abs_diff_o.size(); ++layer) {
+    const Rect box{list.x, y, list.w, ui.px(kRow)};
+    y += box.h;
+    if (visible_part(ui, box).w <= 0.0F) continue;
+    const double value = diff.max_abs_diff_o[layer];
+    const std::string text = std::isnan(value) ? "no common rows" : fmt::format("{:.3e}", value);
+    text_in(ui, FontRole::small, {box.x, box.y, ui.px(110), box.h}, ui[Color::muted],
+            fmt::format("layer {} max|\xCE\x94o|", layer), Align::left);
+    const Rect track{box.x + ui.px(114), box.y + ui.px(6), std::max(0.0F, box.w - ui.px(214)),
+                     box.h - ui.px(12)};
+    fill(ui, track, ui[Color::raised]);
+    if (value > 0.0) {
+      const auto share = static_cast<float>(std::clamp((std::log10(value) + 9.0) / 9.0, 0.01, 1.0));
+      fill(ui, {track.x, track.y, std::round(track.w * share), track.h}, ui[Color::warning]);
+    }
+    text_in(ui, FontRole::mono, {box.right() - ui.px(96), box.y, ui.px(96), box.h}, ui[Color::text], text,
+            Align::right);
+    mark(ui, fmt::format("changes/layer/{}", layer), box,
+         fmt::format("layer {}: largest |difference| of o over rows of the same sequence and position: {}",
+                     layer, text),
+         "LayerRecord.o of both steps; bar: log scale from 1e-9 to 1");
+  }
+  return y + ui.px(4);
+}
+
+float draw_diff(Ui& ui, const Rect& list, float y) {
+  if (!ui.frame.diff) return y;
+  const trace::StepDiff& diff = *ui.frame.diff;
+  const std::vector<ChangeLine>& lines = lines_of(ui, 1, ui.frame.diff);
+  const Rect off{list.right() - ui.px(64), y, ui.px(64), ui.px(kButton)};
+  if (button(ui, "changes/diff/off", off, "Close", "stop comparing two steps (D)"))
+    send(ui, Command::Kind::diff_off);
+  y = heading(ui, {list.x, y, list.w - ui.px(72), list.h}, y,
+              fmt::format("Steps {} and {} compared", diff.before, diff.after),
+              fmt::format("{} places differ", lines.size()));
+  y = draw_layers(ui, list, y, diff);
+  return draw_lines(ui, list, y, lines, "diff", diff);
+}
+
+/// A line of text in ImGui's own field; true when Enter was pressed.
+bool note_field(Ui& ui, const char* id, const Rect& box, std::array<char, 256>& text, const char* hint,
+                bool focus) {
+  ImGui::PushFont(font(FontRole::text));
+  ImGui::SetCursorScreenPos({box.x, box.y});
+  ImGui::SetNextItemWidth(box.w);
+  if (focus) ImGui::SetKeyboardFocusHere();
+  const bool entered =
+      ImGui::InputTextWithHint(id, hint, text.data(), text.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+  ImGui::PopFont();
+  ui.marks.add(std::string("changes/") + (id + 2), visible_part(ui, box), text.data(), "note of a bookmark");
+  return entered;
+}
+
+void send_note(Ui& ui, Command::Kind kind, int place, const char* note) {
+  Command command;
+  command.kind = kind;
+  command.a = place;
+  command.text = note;
+  ui.commands.push_back(std::move(command));
+}
+
+float draw_bookmark(Ui& ui, const Rect& list, float y, int place) {
+  const trace::Bookmark& bookmark = ui.frame.bookmarks[static_cast<std::size_t>(place)];
+  ChangesView& view = ui.view.data.changes;
+  const float h = ui.px(30);
+  const Rect box{list.x, y, list.w, h};
+  const float side = ui.px(kButton);
+  Rect tool{box.right() - side, y + ui.px(3), side, side};
+  if (button(ui, fmt::format("changes/bookmark/{}/remove", place), tool, "\xC3\x97",
+             "remove this bookmark")) {
+    send(ui, Command::Kind::remove_bookmark, place);
+    view.editing = -1;
+  }
+  tool = {tool.x - ui.px(46), tool.y, ui.px(42), side};
+  const bool editing = view.editing == place;
+  const auto keep = [&] {
+    send_note(ui, Command::Kind::edit_bookmark, place, view.note.data());
+    view.editing = -1;
+  };
+  if (button(ui, fmt::format("changes/bookmark/{}/edit", place), tool, editing ? "Keep" : "Edit",
+             editing ? "keep the note (Enter)" : "change the note", true, editing)) {
+    if (editing) {
+      keep();
+    } else {
+      view.editing = place;
+      std::snprintf(view.note.data(), view.note.size(), "%s", bookmark.note.c_str());
+      view.take_focus = true;
+    }
+  }
+  const Rect words{box.x, y, tool.x - ui.px(6) - box.x, h};
+  if (editing) {
+    if (note_field(ui, "##edit_note", {words.x, y + ui.px(2), words.w, h}, view.note, "note",
+                   view.take_focus))
+      keep();
+    view.take_focus = false;
+    return y + h + ui.px(2);
+  }
+  const bool here = bookmark.cursor.index == ui.frame.index;
+  const std::string place_words = place_text(ui.frame, bookmark.cursor);
+  const std::string text =
+      bookmark.note.empty() ? place_words : fmt::format("{}  \xC2\xB7  {}", bookmark.note, place_words);
+  const Hit hit = mark(ui, fmt::format("changes/bookmark/{}", place), words, text,
+                       "bookmarks of the trace; click to go there");
+  if (hit.hovered) fill(ui, words, ui[Color::raised], 1.0F, ui.px(4));
+  text_in(ui, FontRole::text, {words.x + ui.px(6), y, words.w - ui.px(12), h},
+          ui[here ? Color::accent : Color::text], text, Align::left);
+  if (hit.clicked) send(ui, Command::Kind::go_to_bookmark, place);
+  return y + h + ui.px(2);
+}
+
+float draw_bookmarks(Ui& ui, const Rect& list, float y) {
+  const int count = static_cast<int>(ui.frame.bookmarks.size());
+  ChangesView& view = ui.view.data.changes;
+  y = heading(ui, list, y, "Bookmarks", count == 0 ? "kept in the trace file" : fmt::format("{}", count));
+  for (int i = 0; i < count; ++i) y = draw_bookmark(ui, list, y, i);
+  const float add_w = ui.px(84);
+  const float h = ui.px(30);
+  const Rect field{list.x, y, std::max(ui.px(30), list.w - add_w - ui.px(6)), h};
+  const bool entered = note_field(ui, "##new_note", field, view.fresh, "note for this place", false);
+  const bool pressed =
+      button(ui, "changes/bookmark/add", {field.right() + ui.px(6), y, add_w, ui.px(26)}, "+ Bookmark",
+             "keep this place with the note (Ctrl+B)", ui.frame.step != nullptr);
+  if ((entered || pressed) && ui.frame.step) {
+    send_note(ui, Command::Kind::add_bookmark, 0, view.fresh.data());
+    view.fresh[0] = '\0';
+  }
+  return y + h + ui.px(10);
+}
+
+float draw_breakpoints(Ui& ui, const Rect& list, float y) {
+  y = heading(ui, list, y, "Break points", ui.frame.stopped_at.empty() ? "" : "stopped");
+  if (!ui.frame.stopped_at.empty()) {
+    const float h =
+        text_wrapped(ui, FontRole::text, {list.x, y, list.w, 0.0F}, ui[Color::warning], ui.frame.stopped_at);
+    mark(ui, "changes/stopped", {list.x, y, list.w, h}, ui.frame.stopped_at,
+         "the condition that stopped the run");
+    y += h + ui.px(4);
+  }
+  if (ui.frame.breakpoints.empty()) return quiet(ui, list, y, "none: add one in the menu Run");
+  const float side = ui.px(kButton);
+  for (std::size_t i = 0; i < ui.frame.breakpoints.size(); ++i) {
+    const Rect box{list.x, y, list.w, ui.px(28)};
+    const std::string text = trace::condition_text(ui.frame.breakpoints[i]);
+    if (button(ui, fmt::format("changes/breakpoint/{}/remove", i),
+               {box.right() - side, y + ui.px(2), side, side}, "\xC3\x97", "remove this break point"))
+      send(ui, Command::Kind::remove_breakpoint, static_cast<int>(i));
+    ui.draw->AddCircleFilled({box.x + ui.px(6), y + box.h * 0.5F}, ui.px(5), rgba(ui[Color::error]));
+    const Rect words{box.x + ui.px(18), y, box.w - side - ui.px(24), box.h};
+    text_in(ui, FontRole::text, words, ui[Color::text], text, Align::left);
+    mark(ui, fmt::format("changes/breakpoint/{}", i), words, text,
+         "break points; a run stops where one holds");
+    y += box.h;
+  }
+  return y + ui.px(8);
+}
+
+}  // namespace
+
+void draw_changes(Ui& ui, const Rect& rect) {
+  if (!begin_panel(ui, "changes", rect, "Changes and places", "")) return;
+  if (!ui.frame.step) {
+    empty_note(ui, "What a step changes, bookmarks and break points appear here.");
+    end_panel(ui);
+    return;
+  }
+  const float y = begin_scroll(ui, "changes/list", ui.body);
+  Rect list{ui.body.x, y, ui.body.w - ui.px(14), ui.body.h};
+  const bool wide = list.w >= ui.px(860);
+  const float gap = ui.px(32);
+  if (wide) list.w = (list.w - gap) * 0.5F;
+  float left = draw_diff(ui, list, y);
+  left = draw_since_last(ui, list, left);
+  if (wide) list.x += list.w + gap;
+  const float right = draw_breakpoints(ui, list, draw_bookmarks(ui, list, wide ? y : left));
+  end_scroll(ui, std::max(left, right));
+  end_panel(ui);
+}
+
+}  // namespace attn::viz

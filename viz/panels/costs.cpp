@@ -1,0 +1,199 @@
+#include "viz/panels/costs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/trace/names.h"
+#include "viz/cost_lines.h"
+#include "viz/lookup.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+/// Rows go down a column; every one is drawn only when on screen.
+struct Column {
+  float x, w, y, row;
+  Rect next(float h) {
+    const Rect box{x, y, w, h};
+    y += h;
+    return box;
+  }
+};
+
+void heading(Ui& ui, Column& at, std::string_view text, std::string_view note) {
+  const Rect box = at.next(ui.px(24));
+  const float used = text_in(ui, FontRole::strong, box, ui[Color::text], text, Align::left) + ui.px(10);
+  if (box.w > used)
+    text_in(ui, FontRole::small, {box.x + used, box.y, box.w - used, box.h}, ui[Color::muted], note,
+            Align::right);
+}
+
+/// Facts of the step, two to a row while both fit.
+void draw_facts(Ui& ui, Column& at, const std::vector<CostFact>& facts) {
+  const int columns = at.w >= ui.px(380) ? 2 : 1;
+  const float w = at.w / static_cast<float>(columns);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const auto column = static_cast<float>(static_cast<int>(i) % columns);
+    Rect box{at.x + w * column, at.y, w - ui.px(14), at.row};
+    if (static_cast<int>(i) % columns == columns - 1 || i + 1 == facts.size()) at.y += at.row;
+    if (visible_part(ui, box).w <= 0.0F) continue;
+    const float used = text_width(ui, FontRole::mono, facts[i].value);
+    text_in(ui, FontRole::small, {box.x, box.y, std::max(0.0F, box.w - used - ui.px(6)), box.h},
+            ui[Color::muted], facts[i].label, Align::left);
+    text_in(ui, FontRole::mono, box, ui[Color::text], facts[i].value, Align::right);
+    mark(ui, fmt::format("costs/step/{}", facts[i].name), box,
+         fmt::format("{}: {}", facts[i].label, facts[i].value), facts[i].source);
+  }
+}
+
+struct KernelCells {
+  std::string kernel, launches, flop, bytes, time;
+};
+
+/// Name, then right-aligned numbers; the narrower the panel, the fewer of them.
+void kernel_row(Ui& ui, const Rect& box, const KernelCells& cells, Rgb ink, FontRole role) {
+  float right = box.right();
+  const auto number = [&](const std::string& text, float width) {
+    if (right - ui.px(width) < box.x + ui.px(120)) return;
+    text_in(ui, role, {right - ui.px(width), box.y, ui.px(width), box.h}, ink, text, Align::right);
+    right -= ui.px(width + 8.0F);
+  };
+  number(cells.time, 84);
+  number(cells.bytes, 68);
+  number(cells.flop, 84);
+  number(cells.launches, 26);
+  text_in(ui, role, {box.x, box.y, right - box.x, box.h}, ink, cells.kernel, Align::left);
+}
+
+void draw_kernels(Ui& ui, Column& at, const trace::StepCosts& costs) {
+  kernel_row(ui, at.next(at.row), {"kernel", "\xC3\x97", "FLOP", "bytes", "time"}, ui[Color::muted],
+             FontRole::small);
+  for (std::size_t i = 0; i < costs.kernels.size(); ++i) {
+    const trace::CostRow& row = costs.kernels[i];
+    const Rect box = at.next(at.row);
+    if (visible_part(ui, box).w <= 0.0F) continue;
+    const trace::Cost& c = row.cost;
+    const bool current = row.stage == ui.selection.stage;
+    if (current) fill(ui, box, ui[Color::raised], 1.0F, ui.px(3));
+    kernel_row(
+        ui, {box.x + ui.px(4), box.y, box.w - ui.px(8), box.h},
+        {row.kernel, std::to_string(c.launches), flop_text(c.flop), bytes_text(c.bytes), time_text(c.ms)},
+        ui[current ? Color::accent : Color::text], FontRole::mono_small);
+    const Hit hit =
+        mark(ui, fmt::format("costs/kernel/{}", i), box,
+             fmt::format("{}\nstage {}, {} launches over all layers\n{}, {}, {} FLOP per byte, time {}",
+                         row.kernel, trace::name_of(row.stage), c.launches, flop_text(c.flop),
+                         bytes_text(c.bytes), intensity_text(c), time_text(c.ms)),
+             "launches: LaunchRecord, summed by kernel and stage; click to select the stage");
+    if (hit.clicked) select(ui, [&](Selection& s) { s.stage = row.stage; });
+  }
+  at.y += ui.px(8);
+}
+
+void draw_phases(Ui& ui, Column& at, const std::vector<PhaseLine>& lines) {
+  const float label_w = std::round(at.w * 0.36F);
+  const float value_w = std::round((at.w - label_w) * 0.5F);
+  const Rect top = at.next(at.row);
+  text_in(ui, FontRole::strong, {top.x + label_w, top.y, value_w - ui.px(8), top.h}, ui[Color::text],
+          "prefill", Align::right);
+  text_in(ui, FontRole::strong, {top.x + label_w + value_w, top.y, value_w, top.h}, ui[Color::text], "decode",
+          Align::right);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const PhaseLine& one = lines[i];
+    const Rect box = at.next(at.row);
+    if (visible_part(ui, box).w <= 0.0F) continue;
+    line(ui, box.x, box.y, box.right(), box.y, ui[Color::border]);
+    text_in(ui, FontRole::small, {box.x, box.y, label_w - ui.px(6), box.h}, ui[Color::muted], one.label,
+            Align::left);
+    const Rgb ink = ui[one.by_formula ? Color::muted : Color::text];
+    text_in(ui, FontRole::mono, {box.x + label_w, box.y, value_w - ui.px(8), box.h}, ink, one.prefill,
+            Align::right);
+    text_in(ui, FontRole::mono, {box.x + label_w + value_w, box.y, value_w, box.h}, ink, one.decode,
+            Align::right);
+    mark(ui, fmt::format("costs/phase/{}", one.name), box,
+         fmt::format("{}\nprefill: {}\ndecode: {}", one.label, one.prefill, one.decode), one.source);
+  }
+  at.y += ui.px(8);
+}
+
+/// One length for the run with its cache, one for the same run without, on the same scale.
+void draw_gain(Ui& ui, Column& at, const char* name, const char* label, std::uint64_t with,
+               std::uint64_t without) {
+  text_in(ui, FontRole::small, at.next(at.row), ui[Color::muted], label, Align::left);
+  const double most = static_cast<double>(std::max<std::uint64_t>({with, without, 1}));
+  const float words_w = ui.px(96);
+  const float number_w = ui.px(92);
+  const float bar_w = std::max(ui.px(20), at.w - words_w - number_w);
+  const auto bar = [&](const char* part, const char* words, std::uint64_t value, Rgb color, bool hollow) {
+    const Rect box = at.next(at.row);
+    text_in(ui, FontRole::small, {box.x, box.y, words_w, box.h}, ui[Color::text], words, Align::left);
+    const Rect full{box.x + words_w, box.y + ui.px(4),
+                    std::max(1.0F, std::round(bar_w * static_cast<float>(static_cast<double>(value) / most))),
+                    box.h - ui.px(8)};
+    if (hollow)
+      outline(ui, full, color, std::max(1.0F, ui.px(1.5F)));
+    else
+      fill(ui, full, color);
+    text_in(ui, FontRole::mono, {box.right() - number_w, box.y, number_w, box.h}, ui[Color::text],
+            count_text(value), Align::right);
+    mark(ui, fmt::format("costs/{}/{}", name, part), box,
+         fmt::format("{} {}: {}", label, words, count_text(value)),
+         hollow ? "by formula: every step computes the whole context of its sequences again"
+                : "RunCosts, sum over the steps of the run so far");
+  };
+  bar("cached", "with cache", with, ui[Color::accent], false);
+  bar("uncached", "without, by formula", without, ui[Color::warning], true);
+}
+
+void draw_step(Ui& ui, Column& at, const trace::StepCosts& costs) {
+  heading(ui, at, fmt::format("Step {}", ui.frame.step->step),
+          fmt::format("{} launches", costs.total.launches));
+  draw_facts(ui, at, step_facts(ui.frame, costs));
+  at.y += ui.px(4);
+  if (!costs.kernels.empty()) draw_kernels(ui, at, costs);
+}
+
+void draw_run(Ui& ui, Column& at) {
+  heading(ui, at, "Prefill and decode", "the run up to this step");
+  const std::vector<PhaseLine> lines = phase_lines(ui.frame);
+  if (lines.empty()) {
+    text_in(ui, FontRole::small, at.next(at.row), ui[Color::muted], "not summed up yet", Align::left);
+    return;
+  }
+  draw_phases(ui, at, lines);
+  const CacheGain gain = cache_gain(ui.frame);
+  if (!gain.known) return;
+  heading(ui, at, "What the cache saves",
+          fmt::format("{:.1f}\xC3\x97 fewer score dots",
+                      static_cast<double>(gain.dots_uncached) /
+                          static_cast<double>(std::max<std::uint64_t>(1, gain.dots))));
+  draw_gain(ui, at, "gain_dots", "score dots per head", gain.dots, gain.dots_uncached);
+  draw_gain(ui, at, "gain_rows", "token rows computed", gain.rows, gain.rows_uncached);
+}
+
+}  // namespace
+
+void draw_costs(Ui& ui, const Rect& rect) {
+  if (!begin_panel(ui, "costs", rect, "Costs", "from launch records")) return;
+  if (!ui.frame.step) {
+    empty_note(ui, "What every kernel moved and computed, and prefill against decode, appear here.");
+    end_panel(ui);
+    return;
+  }
+  const trace::StepCosts costs = trace::step_costs(*ui.frame.step);
+  const Rect list = ui.body;
+  const float top = begin_scroll(ui, "costs/list", list);
+  const float w = list.w - ui.px(14);
+  const bool wide = w >= ui.px(860);
+  const float gap = ui.px(32);
+  Column left{list.x, wide ? (w - gap) * 0.5F : w, top, ui.px(18)};
+  draw_step(ui, left, costs);
+  Column right = wide ? Column{left.x + left.w + gap, left.w, top, left.row} : left;
+  draw_run(ui, right);
+  end_scroll(ui, std::max(left.y, right.y) + ui.px(4));
+  end_panel(ui);
+}
+
+}  // namespace attn::viz

@@ -15,6 +15,7 @@ namespace {
 
 constexpr float kRow = 20.0F;
 constexpr float kButton = 24.0F;
+constexpr std::size_t kShortList = 8;
 
 float heading(Ui& ui, const Rect& list, float y, const std::string& text, const std::string& note) {
   const Rect box{list.x, y, list.w, ui.px(24)};
@@ -62,13 +63,21 @@ void draw_line(Ui& ui, const Rect& box, const ChangeLine& one, const std::string
 
 float draw_lines(Ui& ui, const Rect& list, float y, const std::vector<ChangeLine>& lines, const char* part,
                  const trace::StepDiff& diff) {
-  for (std::size_t i = 0; i < lines.size(); ++i) {
+  bool& all = ui.view.data.changes.all;
+  const bool long_list = lines.size() > kShortList + 2;
+  const std::size_t shown = long_list && !all ? kShortList : lines.size();
+  for (std::size_t i = 0; i < shown; ++i) {
     const Rect box{list.x, y, list.w, ui.px(kRow)};
     if (visible_part(ui, box).w > 0.0F)
       draw_line(ui, box, lines[i], fmt::format("changes/{}/{}", part, i), diff);
     y += box.h;
   }
-  return y + ui.px(8);
+  if (!long_list) return y + ui.px(8);
+  const Rect more{list.x, y + ui.px(2), ui.px(140), ui.px(kButton)};
+  const std::string label = all ? "Show fewer" : fmt::format("Show all {}", lines.size());
+  if (button(ui, fmt::format("changes/{}/more", part), more, label, "the whole list or its beginning"))
+    all = !all;
+  return more.bottom() + ui.px(8);
 }
 
 float draw_since_last(Ui& ui, const Rect& list, float y) {

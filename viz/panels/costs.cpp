@@ -148,11 +148,16 @@ void draw_gain(Ui& ui, Column& at, const char* name, const char* label, std::uin
 }
 
 void draw_step(Ui& ui, Column& at, const trace::StepCosts& costs) {
-  heading(ui, at, fmt::format("Step {}", ui.frame.step->step),
-          fmt::format("{} launches", costs.total.launches));
+  heading(ui, at, fmt::format("Step {}", ui.frame.step->step), "all layers");
   draw_facts(ui, at, step_facts(ui.frame, costs));
-  at.y += ui.px(4);
-  if (!costs.kernels.empty()) draw_kernels(ui, at, costs);
+  at.y += ui.px(8);
+}
+
+void draw_kernel_list(Ui& ui, Column& at, const trace::StepCosts& costs) {
+  if (costs.kernels.empty()) return;
+  heading(ui, at, fmt::format("Kernels of step {}", ui.frame.step->step),
+          fmt::format("{} launches", costs.total.launches));
+  draw_kernels(ui, at, costs);
 }
 
 void draw_run(Ui& ui, Column& at) {
@@ -171,6 +176,7 @@ void draw_run(Ui& ui, Column& at) {
                           static_cast<double>(std::max<std::uint64_t>(1, gain.dots))));
   draw_gain(ui, at, "gain_dots", "score dots per head", gain.dots, gain.dots_uncached);
   draw_gain(ui, at, "gain_rows", "token rows computed", gain.rows, gain.rows_uncached);
+  at.y += ui.px(8);
 }
 
 }  // namespace
@@ -190,8 +196,10 @@ void draw_costs(Ui& ui, const Rect& rect) {
   const float gap = ui.px(32);
   Column left{list.x, wide ? (w - gap) * 0.5F : w, top, ui.px(18)};
   draw_step(ui, left, costs);
+  if (wide) draw_kernel_list(ui, left, costs);
   Column right = wide ? Column{left.x + left.w + gap, left.w, top, left.row} : left;
   draw_run(ui, right);
+  if (!wide) draw_kernel_list(ui, right, costs);
   end_scroll(ui, std::max(left.y, right.y) + ui.px(4));
   end_panel(ui);
 }

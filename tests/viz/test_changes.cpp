@@ -96,8 +96,9 @@ TEST(Changes, DiffOfTwoStepsTellsLayersAndCloses) {
 
 TEST(Changes, BookmarksCanBeMadeWalkedEditedAndRemoved) {
   Sample s = sample::padded_decode();
-  s.frame.bookmarks = {{.cursor = {.index = 3}, .seq = -1, .note = "the hit"},
-                       {.cursor = {.index = 8, .stage = trace::Stage::attention, .layer = 1, .tile = 2}}};
+  s.frame.bookmarks = {
+      {.cursor = {.index = 3}, .seq = -1, .note = "the hit"},
+      {.cursor = {.index = 8, .stage = trace::Stage::attention, .layer = 1, .tile = 2}, .note = ""}};
   Headless screen(2560, 1440);
   changes_view(screen).draw(s.frame);
   EXPECT_NE(screen.marks.get("changes/bookmark/0")->value.find("the hit"), std::string::npos);

@@ -90,6 +90,7 @@ TEST(Costs, PanelSaysWhatRanAndWhatIsArithmetic) {
   EXPECT_NE(value_of(screen, "costs/phase/dots").find("decode: 2,576"), std::string::npos);
   Headless tall(3840, 2160);
   tall.view.side = SideView::costs;
+  tall.view.maximised = PanelId::costs;
   tall.draw(s.frame);
   EXPECT_NE(value_of(tall, "costs/gain_dots/uncached").find("by formula: 108,416"), std::string::npos);
   EXPECT_NE(value_of(tall, "costs/kernel/1").find("time not measured"), std::string::npos);

@@ -144,7 +144,9 @@ bool note_field(Ui& ui, const char* id, const Rect& box, std::array<char, 256>& 
   const bool entered =
       ImGui::InputTextWithHint(id, hint, text.data(), text.size(), ImGuiInputTextFlags_EnterReturnsTrue);
   ImGui::PopFont();
-  ui.marks.add(std::string("changes/") + (id + 2), visible_part(ui, box), text.data(), "note of a bookmark");
+  const Rect shown = visible_part(ui, box);
+  if (shown.w > 0.0F)
+    ui.marks.add(std::string("changes/") + (id + 2), shown, text.data(), "note of a bookmark");
   return entered;
 }
 

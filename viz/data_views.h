@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "viz/change_lines.h"
+#include "viz/layout/timeline_layout.h"
 #include "viz/pool_facts.h"
+#include "viz/timeline_facts.h"
 
 namespace attn::viz {
 
@@ -31,8 +33,21 @@ struct ChangesView {
   bool take_focus = false;        // the line was opened in this frame
 };
 
+struct TimelineView {
+  TimelineFacts facts;    // of the run, taken in as it grows
+  TimelineWindow window;  // zoom and pan
+  int followed = -1;      // step that was last brought into sight
+  int scrubbed = -1;      // step that dragging last went to
+};
+
+struct RequestsView {
+  int shown_seq = -1;  // selected sequence that was last scrolled to
+};
+
 struct DataViews {
   PoolView pool;
+  TimelineView timeline;
+  RequestsView requests;
   ChangesView changes;
 };
 

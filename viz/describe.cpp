@@ -6,6 +6,7 @@
 
 #include "core/trace/names.h"
 #include "kernels/common/mask.h"
+#include "viz/describe_run.h"
 #include "viz/lookup.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/pool_facts.h"
@@ -138,7 +139,7 @@ std::string describe_screen(const Frame& frame, const Selection& selection) {
                        model.num_kv_heads, model.head_dim);
   }
   if (!frame.step) return out + "No step has been recorded yet.\n";
-  out += describe_step(frame);
+  out += describe_step(frame) + describe_run(frame, selection);
   const BatchRows rows = batch_rows(frame, focus_seq(frame, selection));
   if (frame.step->path == trace::AttentionPath::identity)
     return out + "No attention in this step: the output is q itself.\n";

@@ -145,6 +145,20 @@ TEST(Changes, BreakPointsAreListedAndRemoved) {
   EXPECT_EQ(screen.commands[0].a, 1);
 }
 
+TEST(Changes, TheTextTwinTellsThemToo) {
+  Sample s = sample::padded_decode();
+  s.frame.changes = some_changes();
+  s.frame.bookmarks = {{.cursor = {.index = 3}, .seq = -1, .note = "the hit"}};
+  s.frame.breakpoints = {{trace::ConditionKind::preemption, -1, 0.0}};
+  Selection selection;
+  selection.block = 5;
+  const std::string text = describe_screen(s.frame, selection);
+  for (const char* part :
+       {"Changed since step 8: 6 places", "block 4: num_filled 0", "Selected block 5: shared, ref_count 2",
+        "Costs of the step: score dots per head 41", "Bookmark at step 4", "the hit", "Break point: "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
 TEST(Changes, EveryPartStaysInsideItsPanel) {
   Sample s = sample::padded_decode();
   s.frame.changes = some_changes();

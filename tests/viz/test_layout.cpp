@@ -7,10 +7,8 @@
 
 #include "viz/layout/bar_layout.h"
 #include "viz/layout/grid_layout.h"
-#include "viz/layout/pool_layout.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/layout/strip_layout.h"
-#include "viz/layout/timeline_layout.h"
 
 namespace attn::viz {
 namespace {
@@ -234,21 +232,6 @@ TEST(BarLayout, ManyKeysShareBarsWithinTheirBlock) {
   }
   EXPECT_EQ(keys, 4096);
   EXPECT_LE(bars.column(bars.num_bars() - 1, {0, 0, 500, 10}).right(), 501.0F);
-}
-
-TEST(TimelineLayout, PrefillIsWideAndTheCursorIsAlwaysShown) {
-  std::vector<bool> wide(1000, false);
-  wide[0] = wide[500] = true;
-  for (int cursor : {0, 3, 500, 999}) {
-    const TimelineLayout line = layout_timeline(wide, cursor, 40, 600, 10, 40);
-    ASSERT_LE(line.first, cursor);
-    ASSERT_GT(line.end, cursor);
-    EXPECT_LE(line.x.back(), 640.01F);
-    EXPECT_EQ(line.at((line.left(cursor) + line.right(cursor)) * 0.5F), cursor);
-  }
-  const TimelineLayout few = layout_timeline({true, false}, 0, 0, 600, 10, 40);
-  EXPECT_FLOAT_EQ(few.right(0) - few.left(0), 3.0F * (few.right(1) - few.left(1)));
-  EXPECT_EQ(layout_timeline({}, 0, 0, 600, 10, 40).at(5), -1);
 }
 
 }  // namespace

@@ -6,51 +6,54 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kPrefillUnits = 3.0F;
-
-float units(const std::vector<bool>& wide, int step) {
-  return wide[static_cast<std::size_t>(step)] ? kPrefillUnits : 1.0F;
+float base_unit(const std::vector<int>& starts, float width, float unit_max) {
+  const float unit = std::min(unit_max, width / static_cast<float>(std::max(1, starts.back())));
+  return unit >= 4.0F ? std::floor(unit) : unit;  // whole pixels keep columns alike
 }
 
 }  // namespace
 
+float TimelineLayout::left(int step) const {
+  return std::clamp(x[static_cast<std::size_t>(step - first)], x0, x1);
+}
+float TimelineLayout::right(int step) const {
+  return std::clamp(x[static_cast<std::size_t>(step - first) + 1], x0, x1);
+}
+
 int TimelineLayout::at(float pixel) const {
   if (end <= first) return -1;
   const auto it = std::upper_bound(x.begin(), x.end(), pixel);
-  const int step = first + static_cast<int>(it - x.begin()) - 1;
-  return std::clamp(step, first, end - 1);
+  return std::clamp(first + static_cast<int>(it - x.begin()) - 1, first, end - 1);
 }
 
-TimelineLayout layout_timeline(const std::vector<bool>& wide, int cursor, float x, float width,
-                               float unit_min, float unit_max) {
+float zoom_for(const std::vector<int>& starts, float width, float unit_max, float unit) {
+  if (starts.size() < 2 || width <= 0.0F) return 1.0F;
+  return std::max(1.0F, unit / base_unit(starts, width, unit_max));
+}
+
+TimelineLayout layout_timeline(const std::vector<int>& starts, const TimelineWindow& window, float x,
+                               float width, float unit_max) {
   TimelineLayout out;
-  const int count = static_cast<int>(wide.size());
-  if (count == 0 || width <= 0.0F) return out;
-  float total = 0.0F;
-  for (int i = 0; i < count; ++i) total += units(wide, i);
-  const float unit = std::clamp(std::floor(width / total), unit_min, unit_max);
-  out.first = 0;
-  out.end = count;
-  if (total * unit > width) {
-    // Grow a window around the cursor, to the left first: the past is what led here.
-    cursor = std::clamp(cursor, 0, count - 1);
-    out.first = cursor;
-    out.end = cursor + 1;
-    float used = units(wide, cursor) * unit;
-    for (bool grew = true; grew;) {
-      grew = false;
-      if (out.first > 0 && used + units(wide, out.first - 1) * unit <= width) {
-        used += units(wide, --out.first) * unit;
-        grew = true;
-      }
-      if (out.end < count && used + units(wide, out.end) * unit <= width) {
-        used += units(wide, out.end++) * unit;
-        grew = true;
-      }
-    }
+  out.x0 = x;
+  out.x1 = x + std::max(0.0F, width);
+  if (starts.size() < 2 || width <= 0.0F) return out;
+  const float base = base_unit(starts, width, unit_max);
+  out.unit = std::clamp(base * std::max(1.0F, window.zoom), std::min(base, unit_max), unit_max);
+  if (out.unit >= 4.0F) out.unit = std::floor(out.unit);
+  const double total = starts.back();
+  const double shown = static_cast<double>(width) / out.unit;
+  const double from = std::clamp(window.center - shown * 0.5, 0.0, std::max(0.0, total - shown));
+  const auto first = std::upper_bound(starts.begin(), starts.end(), from + 1e-6) - 1;
+  const auto end = std::lower_bound(starts.begin(), starts.end() - 1, from + shown - 1e-6);
+  out.first = static_cast<int>(first - starts.begin());
+  out.end = std::max(out.first + 1, static_cast<int>(end - starts.begin()));
+  for (int i = out.first; i <= out.end; ++i) {
+    const double units = starts[static_cast<std::size_t>(i)] - from;
+    out.x.push_back(x + static_cast<float>(units * out.unit));
   }
-  out.x.push_back(x);
-  for (int i = out.first; i < out.end; ++i) out.x.push_back(out.x.back() + units(wide, i) * unit);
+  if (from == 0.0 || out.unit < 4.0F) return out;
+  const float shift = std::round(out.x.front()) - out.x.front();  // edges on whole pixels
+  for (float& edge : out.x) edge += shift;
   return out;
 }
 

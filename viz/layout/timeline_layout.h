@@ -1,5 +1,5 @@
-// Where each engine step lies on the timeline: prefill wide, decode narrow. When the recording is longer than
-// the window allows, the part around the cursor is laid out. Pure, in pixels.
+// Where each engine step lies on the timeline: prefill wide, decode narrow. The whole recording fits until
+// somebody zooms; then a window of it is laid out. Pure, in pixels.
 #pragma once
 
 #include <vector>
@@ -7,18 +7,34 @@
 namespace attn::viz {
 
 struct TimelineLayout {
-  int first = 0;  // steps [first, end) are laid out
+  int first = 0;  // steps [first, end) are on screen, the outer two perhaps in part
   int end = 0;
-  std::vector<float> x;  // [end - first + 1] left edges, then the right end
-  float left(int step) const { return x[static_cast<std::size_t>(step - first)]; }
-  float right(int step) const { return x[static_cast<std::size_t>(step - first) + 1]; }
+  float unit = 0;        // width of a decode step
+  float x0 = 0, x1 = 0;  // the lane; what lies outside is cut off
+  std::vector<float> x;  // [end - first + 1] left edges, then the right end; not cut
+  /// Cut to the lane.
+  float left(int step) const;
+  float right(int step) const;
   /// Step at a pixel, clamped to what is laid out; -1 when nothing is.
   int at(float pixel) const;
 };
 
-/// `wide[i]`: step i is a prefill. `unit_min` and `unit_max` bound the width of a decode step; a prefill is
-/// three times as wide.
-TimelineLayout layout_timeline(const std::vector<bool>& wide, int cursor, float x, float width,
-                               float unit_min, float unit_max);
+/// What is shown: `zoom` 1 = the whole recording (or steps of `unit_max`, if that is less); `center` in units
+/// of a decode step from the start.
+struct TimelineWindow {
+  float zoom = 1.0F;
+  double center = 0.0;
+  bool operator==(const TimelineWindow&) const = default;
+};
+
+/// A prefill is as wide as three decode steps.
+inline constexpr int kPrefillUnits = 3;
+
+/// `starts[i]` is where step i begins, in units; its last entry is the end (size = steps + 1). A decode step
+/// is never wider than `unit_max`.
+TimelineLayout layout_timeline(const std::vector<int>& starts, const TimelineWindow& window, float x,
+                               float width, float unit_max);
+/// Zoom at which a decode step is about `unit` wide.
+float zoom_for(const std::vector<int>& starts, float width, float unit_max, float unit);
 
 }  // namespace attn::viz

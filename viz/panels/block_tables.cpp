@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "kernels/common/paged_kv.h"
 #include "viz/lookup.h"
@@ -47,30 +48,89 @@ void draw_formula(Ui& ui, const Rect& box, const trace::SeqState& seq) {
        fmt::format("block_table of {} [{}] I32; PagedKv::slot", seq_letter(seq.id), pos / bs));
 }
 
-void draw_cell(Ui& ui, const Rect& box, const trace::SeqState& seq, int index, int lit_index) {
-  const trace::StepRecord& step = *ui.frame.step;
-  const int block = seq.block_table[static_cast<std::size_t>(index)];
-  if (block < 0) {
-    dotted(ui, box, ui[Color::unwritten]);
-    return;
+/// Rows of the panel: sequences with a common beginning next to each other.
+struct TableRow {
+  const trace::SeqState* seq = nullptr;
+  int common = 0;  // leading entries that are also those of the row above
+};
+
+int common_prefix(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
+  const auto [end, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<int>(end - a.begin());
+}
+
+std::vector<TableRow> rows_of(const Frame& frame) {
+  std::vector<const trace::SeqState*> order;
+  for (const int id : alive_seqs(frame)) {
+    const trace::SeqState* seq = find_seq(frame.step->seqs, id);
+    std::size_t place = order.size();
+    int best = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const int common = common_prefix(order[i]->block_table, seq->block_table);
+      if (common == 0 || common < best) continue;
+      best = common;
+      place = i + 1;
+    }
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(place), seq);
   }
-  const bool twice = shared(step, block);
-  fill(ui, box, tint_of(ui, seq.id), 1.0F, ui.px(2));
+  std::vector<TableRow> rows;
+  for (const trace::SeqState* seq : order)
+    rows.push_back({seq, rows.empty() ? 0 : common_prefix(rows.back().seq->block_table, seq->block_table)});
+  return rows;
+}
+
+struct TableLook {
+  float x0 = 0, top = 0, pitch = 0, cell_w = 0, cell_h = 0, row_h = 0;
+  int first = 0, end = 0;  // columns on screen
+  int width = 0;           // of the batch's block_tables, -1 padded; 0: the step passes none
+  Rect cell(std::size_t row, int column) const {
+    return {x0 + pitch * static_cast<float>(column - first), top + row_h * static_cast<float>(row), cell_w,
+            cell_h};
+  }
+};
+
+/// Entries of a table that the step before did not have.
+std::vector<int> changed_entries(const Frame& frame, int seq) {
+  std::vector<int> entries;
+  if (!frame.changes) return entries;
+  const std::string where = fmt::format("seq {} block_table", seq);
+  for (const trace::DiffEntry& entry : frame.changes->entries) {
+    int index = -1;
+    if (entry.where == where && std::sscanf(entry.what.c_str(), "entry %d", &index) == 1)
+      entries.push_back(index);
+  }
+  return entries;
+}
+
+/// A cell, or, for an entry that rows below have too, one bracket over all of them.
+void draw_cell(const Ui& ui, const Rect& box, const trace::SeqState& seq, int block, bool spans,
+               bool lit_cell) {
+  const bool twice = spans || shared(*ui.frame.step, block);
+  fill(ui, box, spans ? ui[Color::raised] : tint_of(ui, seq.id), 1.0F, ui.px(2));
   outline(ui, box, twice ? ui[Color::text] : hue_of(ui, seq.id), 1.0F, ui.px(2));
-  if (twice) outline(ui, {box.x + 2, box.y + 2, box.w - 4, box.h - 4}, ui[Color::text], 1.0F, ui.px(2));
+  if (twice) outline(ui, {box.x + 2, box.y + 2, box.w - 4, box.h - 4}, ui[Color::text], 1.0F);
   text_in(ui, FontRole::mono, box, ui[Color::text], std::to_string(block), Align::center);
   const bool selected = block == ui.selection.block;
-  if (selected || index == lit_index || block == ui.view.hover.block)
+  if (selected || lit_cell || block == ui.view.hover.block)
     outline(ui, box, ui[selected ? Color::selection : Color::accent], ui.px(2), ui.px(2));
+}
+
+void answer_cell(Ui& ui, const Rect& box, const trace::SeqState& seq, int index, bool changed) {
+  const trace::StepRecord& step = *ui.frame.step;
+  const int block = seq.block_table[static_cast<std::size_t>(index)];
   const int refs = static_cast<std::size_t>(block) < step.blocks.size()
                        ? step.blocks[static_cast<std::size_t>(block)].ref_count
                        : 0;
   const Hit hit =
       mark(ui, fmt::format("tables/cell/{}/{}", seq.id, index), box,
-           fmt::format("{}: logical block {} \xE2\x86\x92 physical block {}{}", seq_letter(seq.id), index,
-                       block, refs > 1 ? fmt::format(", shared \xC3\x97{}", refs) : ""),
+           fmt::format("{}: logical block {} \xE2\x86\x92 physical block {}{}{}", seq_letter(seq.id), index,
+                       block, refs > 1 ? fmt::format(", shared \xC3\x97{}", refs) : "",
+                       changed ? "\nnew since the step before" : ""),
            fmt::format("block_table of sequence {} [{}] I32, when step {} ran", seq.id, index, step.step));
-  if (hit.hovered) ui.view.next_hover.block = block;
+  if (hit.hovered) {
+    ui.view.next_hover.block = block;
+    ui.view.next_hover.name = "block_tables";
+  }
   if (hit.clicked) {
     select(ui, [&](Selection& s) {
       s.seq = seq.id;
@@ -79,26 +139,65 @@ void draw_cell(Ui& ui, const Rect& box, const trace::SeqState& seq, int index, i
   }
 }
 
-/// One sequence; long tables show what is around the explained block.
-void draw_row(Ui& ui, const Rect& box, const trace::SeqState& seq, float cell_w, bool focused) {
-  letter_chip(ui, {box.x, box.y, ui.px(24), box.h}, seq.id);
-  const float x0 = box.x + ui.px(30);
-  const float pitch = cell_w + ui.px(3);
+void draw_row(Ui& ui, const std::vector<TableRow>& rows, std::size_t r, const TableLook& look,
+              int lit_index) {
+  const trace::SeqState& seq = *rows[r].seq;
   const int count = static_cast<int>(seq.block_table.size());
-  const int room = std::max(1, static_cast<int>((box.right() - x0 - (count > 0 ? ui.px(30) : 0.0F)) / pitch));
-  const int lit = focused ? position_of(ui, seq) / std::max(1, ui.frame.step->config.block_size) : -1;
-  const int first = count <= room ? 0 : std::clamp((lit >= 0 ? lit : count) - room + 1, 0, count - room);
-  if (count == 0) {
-    text_in(ui, FontRole::small, {x0, box.y, box.right() - x0, box.h}, ui[Color::muted], "no blocks",
-            Align::left);
-    return;
+  const Rect head = look.cell(r, look.first);
+  letter_chip(ui, {head.x - ui.px(30), head.y, ui.px(24), look.cell_h}, seq.id);
+  const std::vector<int> changed = changed_entries(ui.frame, seq.id);
+  for (int i = look.first; i < look.end; ++i) {
+    const Rect own = look.cell(r, i);
+    const int block = i < count ? seq.block_table[static_cast<std::size_t>(i)] : -1;
+    if (block < 0) {
+      const bool pad = i < count || (i < look.width && batch_rows(ui.frame, seq.id).batch >= 0);
+      if (!pad) continue;
+      dotted(ui, own, ui[Color::unwritten]);
+      text_in(ui, FontRole::mono_small, own, ui[Color::muted], "-1", Align::center);
+      continue;
+    }
+    if (i >= rows[r].common) {  // else the row above drew it
+      std::size_t last = r;
+      while (last + 1 < rows.size() && rows[last + 1].common > i) ++last;
+      Rect box = own;
+      box.h = look.cell(last, i).bottom() - own.y;
+      draw_cell(ui, box, seq, block, last > r, i == lit_index);
+    }
+    const bool fresh = std::find(changed.begin(), changed.end(), i) != changed.end();
+    if (fresh) change_dot(ui, own.right() - 1.0F, own.y + 1.0F);
+    answer_cell(ui, own, seq, i, fresh);
   }
-  float x = x0;
-  for (int i = first; i < std::min(count, first + room); ++i, x += pitch)
-    draw_cell(ui, {x, box.y, cell_w, box.h}, seq, i, lit);
-  if (count > room)
-    text_in(ui, FontRole::mono_small, {x, box.y, ui.px(34), box.h}, ui[Color::muted],
-            fmt::format("/{}", count), Align::left);
+  if (count == 0)
+    text_in(ui, FontRole::small, {look.x0, head.y, ui.px(80), look.cell_h}, ui[Color::muted], "no blocks",
+            Align::left);
+  if (count > look.end)
+    text_in(ui, FontRole::mono_small, {look.cell(r, look.end).x, head.y, ui.px(34), look.cell_h},
+            ui[Color::muted], fmt::format("/{}", count), Align::left);
+}
+
+/// Columns: all that fit, else a window that holds the explained entry, the same for all rows.
+TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& list, float top,
+                  int lit_index) {
+  const trace::StepRecord& step = *ui.frame.step;
+  TableLook look;
+  look.cell_w =
+      text_width(ui, FontRole::mono, std::to_string(std::max<std::size_t>(10, step.blocks.size()))) +
+      ui.px(10);
+  look.cell_h = ui.px(22);
+  look.row_h = look.cell_h + ui.px(4);
+  look.pitch = look.cell_w + ui.px(3);
+  look.x0 = list.x + ui.px(30);
+  look.top = top;
+  if (step.block_tables)
+    for (const auto& table : *step.block_tables)
+      look.width = std::max(look.width, static_cast<int>(table.size()));
+  int longest = look.width;
+  for (const TableRow& row : rows) longest = std::max(longest, static_cast<int>(row.seq->block_table.size()));
+  const int room = std::max(1, static_cast<int>((list.right() - look.x0 - ui.px(34)) / look.pitch));
+  look.first =
+      longest <= room ? 0 : std::clamp((lit_index >= 0 ? lit_index : longest) - room + 1, 0, longest - room);
+  look.end = std::min(longest, look.first + room);
+  return look;
 }
 
 }  // namespace
@@ -106,7 +205,9 @@ void draw_row(Ui& ui, const Rect& box, const trace::SeqState& seq, float cell_w,
 void draw_block_tables(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
   if (!begin_panel(ui, "tables", rect, "Block tables",
-                   step == nullptr ? "" : fmt::format("block_size {}", step->config.block_size)))
+                   step == nullptr ? ""
+                                   : fmt::format("logical \xE2\x86\x92 physical, block_size {}",
+                                                 step->config.block_size)))
     return;
   const int focus = focus_seq(ui.frame, ui.selection);
   if (focus < 0) {
@@ -114,23 +215,23 @@ void draw_block_tables(Ui& ui, const Rect& rect) {
     end_panel(ui);
     return;
   }
+  if (lit(ui, "block_tables")) outline(ui, rect, ui[Color::accent], ui.px(2), ui.px(4));
   const float formula_h = ui.px(42);
   const Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
+  const trace::SeqState& focused = *find_seq(step->seqs, focus);
+  const int lit_index = position_of(ui, focused) / std::max(1, step->config.block_size);
+  const std::vector<TableRow> rows = rows_of(ui.frame);
   const float top = begin_scroll(ui, "tables/list", list);
-  const float cell_w =
-      text_width(ui, FontRole::mono, std::to_string(std::max<std::size_t>(10, step->blocks.size()))) +
-      ui.px(10);
-  const float h = ui.px(22);
-  float y = top;
-  for (const int id : alive_seqs(ui.frame)) {
-    const Rect row{list.x, y, list.w - ui.px(10), h};
-    if (visible_part(ui, row).w > 0.0F) draw_row(ui, row, *find_seq(step->seqs, id), cell_w, id == focus);
-    y += h + ui.px(4);
+  const TableLook look = look_of(ui, rows, list, top, lit_index);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const Rect row{list.x, look.cell(r, 0).y, list.w, look.row_h};
+    // A bracket is drawn by its first row, which may be above what is shown.
+    const bool seen = visible_part(ui, row).w > 0.0F || (r + 1 < rows.size() && rows[r + 1].common > 0);
+    if (seen) draw_row(ui, rows, r, look, rows[r].seq->id == focus ? lit_index : -1);
   }
-  end_scroll(ui, y);
+  end_scroll(ui, look.cell(rows.size(), 0).y);
   if (ui.body.h > formula_h + ui.px(20))
-    draw_formula(ui, {ui.body.x, ui.body.bottom() - formula_h + ui.px(4), ui.body.w, formula_h},
-                 *find_seq(step->seqs, focus));
+    draw_formula(ui, {ui.body.x, ui.body.bottom() - formula_h + ui.px(4), ui.body.w, formula_h}, focused);
   end_panel(ui);
 }
 

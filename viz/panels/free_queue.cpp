@@ -2,10 +2,61 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
+namespace {
+
+constexpr std::size_t kTail = 2;  // blocks at the end of the line that are shown even when it is cut
+
+void draw_entry(Ui& ui, const Rect& box, std::size_t place) {
+  const trace::StepRecord& step = *ui.frame.step;
+  const int id = step.free_blocks[place];
+  const bool known = id >= 0 && static_cast<std::size_t>(id) < step.blocks.size();
+  const bool cached = known && step.blocks[static_cast<std::size_t>(id)].hash.has_value();
+  const bool next = place == 0;
+  fill(ui, box, ui[Color::raised], 1.0F, ui.px(3));
+  outline(ui, box, ui[next ? Color::accent : Color::border], next ? ui.px(2) : 1.0F, ui.px(3));
+  text_in(ui, FontRole::mono, box, ui[Color::text], std::to_string(id), Align::center);
+  if (cached)
+    ui.draw->AddCircleFilled({box.right() - ui.px(4), box.y + ui.px(4)}, ui.px(2), rgba(ui[Color::warning]));
+  if (id == ui.selection.block || id == ui.view.hover.block)
+    outline(ui, box, ui[id == ui.selection.block ? Color::selection : Color::accent], ui.px(2), ui.px(3));
+  const Hit hit =
+      mark(ui, fmt::format("free/{}", place), box,
+           fmt::format(
+               "block {}: {} in line{}", id, next ? "next" : fmt::format("number {}", place + 1),
+               cached ? "\nits hash is still known: a hit takes it out of the line, its turn evicts it" : ""),
+           fmt::format("free_blocks[{}], after commit of step {}", place, step.step));
+  if (hit.hovered) ui.view.next_hover.block = id;
+  if (hit.clicked) select(ui, [&](Selection& s) { s.block = s.block == id ? -1 : id; });
+}
+
+/// Places that fit: all, or the head, a gap that says how many are left out, and the tail.
+void draw_line(Ui& ui, std::size_t count, float w, float h) {
+  const float pitch = w + ui.px(3);
+  const int columns = std::max(1, static_cast<int>((ui.body.w + ui.px(3)) / pitch));
+  const int lines = std::max(1, static_cast<int>((ui.body.h + ui.px(3)) / (h + ui.px(3))));
+  const auto room = static_cast<std::size_t>(columns * lines);
+  const auto box_at = [&](std::size_t cell) {
+    const auto line = static_cast<float>(cell / static_cast<std::size_t>(columns));
+    const auto column = static_cast<float>(cell % static_cast<std::size_t>(columns));
+    return Rect{ui.body.x + pitch * column, ui.body.y + (h + ui.px(3)) * line, w, h};
+  };
+  const bool all = count <= room;
+  const std::size_t tail = all || room < kTail + 3 ? 0 : kTail;
+  const std::size_t head = all ? count : room - tail - std::min<std::size_t>(room - tail, 1);
+  for (std::size_t i = 0; i < head; ++i) draw_entry(ui, box_at(i), i);
+  if (all) return;
+  text_in(ui, FontRole::mono_small, box_at(head), ui[Color::muted], fmt::format("+{}", count - head - tail),
+          Align::center);
+  for (std::size_t i = 0; i < tail; ++i) draw_entry(ui, box_at(head + 1 + i), count - tail + i);
+}
+
+}  // namespace
 
 void draw_free_queue(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
@@ -20,41 +71,9 @@ void draw_free_queue(Ui& ui, const Rect& rect) {
             step == nullptr ? "Free blocks in the order they will be taken."
                             : "empty: the next block needs a preemption",
             Align::left);
-    end_panel(ui);
-    return;
-  }
-  const float h = std::min(ui.px(20), ui.body.h);
-  float x = ui.body.x;
-  const std::string widest = std::to_string(step->blocks.size());
-  const float w = text_width(ui, FontRole::mono, widest) + ui.px(12);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string rest = fmt::format("+{}", count - i);
-    const float rest_w = text_width(ui, FontRole::mono, rest) + ui.px(6);
-    const bool last = i + 1 == count;
-    if (x + w + (last ? 0.0F : rest_w) > ui.body.right()) {
-      text_in(ui, FontRole::mono, {x, ui.body.y, rest_w, h}, ui[Color::muted], rest, Align::left);
-      break;
-    }
-    const int id = step->free_blocks[i];
-    const Rect box{x, ui.body.y, w, h};
-    const bool known = id >= 0 && static_cast<std::size_t>(id) < step->blocks.size();
-    const bool cached = known && step->blocks[static_cast<std::size_t>(id)].hash.has_value();
-    fill(ui, box, ui[Color::raised], 1.0F, ui.px(3));
-    outline(ui, box, ui[i == 0 ? Color::accent : Color::border], i == 0 ? ui.px(2) : 1.0F, ui.px(3));
-    text_in(ui, FontRole::mono, box, ui[Color::text], std::to_string(id), Align::center);
-    if (cached)
-      ui.draw->AddCircleFilled({box.right() - ui.px(4), box.y + ui.px(4)}, ui.px(2),
-                               rgba(ui[Color::warning]));
-    if (id == ui.selection.block || id == ui.view.hover.block)
-      outline(ui, box, ui[id == ui.selection.block ? Color::selection : Color::accent], ui.px(2), ui.px(3));
-    const Hit hit =
-        mark(ui, fmt::format("free/{}", i), box,
-             fmt::format("block {}: {} in line{}", id, i == 0 ? "next" : fmt::format("number {}", i + 1),
-                         cached ? ", its hash is still known: taking it evicts it" : ""),
-             fmt::format("free_blocks[{}], after commit of step {}", i, step->step));
-    if (hit.hovered) ui.view.next_hover.block = id;
-    if (hit.clicked) select(ui, [&](Selection& s) { s.block = id; });
-    x += w + ui.px(3);
+  } else {
+    const std::string widest = std::to_string(step->blocks.size());
+    draw_line(ui, count, text_width(ui, FontRole::mono, widest) + ui.px(12), std::min(ui.px(20), ui.body.h));
   }
   end_panel(ui);
 }

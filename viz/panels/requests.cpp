@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "viz/lookup.h"
@@ -15,6 +16,8 @@ namespace {
 // Token texts measured per frame: enough to read on, bounded for prompts of thousands.
 constexpr int kTokensOfSelected = 600;
 constexpr int kTokensOfOthers = 48;
+// With more requests than this, only the selected one shows its tokens; the others are a line with a bar.
+constexpr int kWithTokens = 8;
 
 enum class Chip : unsigned char { cached, computed, waiting, generated, newest, past };
 
@@ -150,19 +153,47 @@ float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right
   return count == 0 ? y : y + h;
 }
 
-float draw_request(Ui& ui, const Request& request, float x, float y, float right) {
+/// One line instead of the tokens: cached, computed in this step and generated as shares of all it may hold.
+void draw_progress(Ui& ui, const Request& request, const Rect& box) {
+  const trace::SeqState& ran = *request.ran;
+  const float total = static_cast<float>(std::max(1, request.after->num_tokens));
+  fill(ui, box, ui[Color::raised], 1.0F, ui.px(2));
+  const auto part = [&](int from, int to, Rgb color) {
+    const float x0 = std::round(
+        box.x + box.w * static_cast<float>(std::clamp(from, 0, request.after->num_tokens)) / total);
+    const float x1 =
+        std::round(box.x + box.w * static_cast<float>(std::clamp(to, 0, request.after->num_tokens)) / total);
+    fill(ui, {x0, box.y, x1 - x0, box.h}, color);
+  };
+  if (request.ended) {
+    part(0, request.after->num_tokens, tint_of(ui, request.id));
+    return;
+  }
+  part(0, ran.num_cached_tokens, tint_of(ui, request.id));
+  part(ran.num_cached_tokens, ran.num_cached_tokens + ran.num_scheduled_tokens, hue_of(ui, request.id));
+}
+
+float draw_request(Ui& ui, const Request& request, float x, float y, float right, bool brief) {
   const float head = ui.px(26);
   const Rect line_box{x, y, right - x, head};
   const bool selected = request.id == ui.selection.seq;
+  if (selected && ui.view.data.requests.shown_seq != request.id) {  // brought into view once
+    ui.view.data.requests.shown_seq = request.id;
+    const Rect seen = visible_part(ui, line_box);
+    if (seen.w <= 0.0F || seen.h < head)
+      ImGui::SetScrollY(std::max(0.0F, y - std::floor(ImGui::GetCursorScreenPos().y) - ui.px(30)));
+  }
+  if (brief && visible_part(ui, line_box).w <= 0.0F) return line_box.bottom() + ui.px(2);
   const std::string status = status_of(ui.frame, request);
   const std::string count =
       fmt::format("{} + {}", request.after->num_prompt_tokens,
                   std::max(0, request.after->num_tokens - request.after->num_prompt_tokens));
   const Hit hit =
       mark(ui, fmt::format("requests/seq/{}", request.id), line_box,
-           fmt::format("sequence {} ({}): {} prompt + {} generated tokens, {}", seq_letter(request.id),
-                       request.id, request.after->num_prompt_tokens,
-                       request.after->num_tokens - request.after->num_prompt_tokens, status),
+           fmt::format("sequence {} ({}): {} prompt + {} generated tokens, {} cached, {}",
+                       seq_letter(request.id), request.id, request.after->num_prompt_tokens,
+                       request.after->num_tokens - request.after->num_prompt_tokens,
+                       request.ran->num_cached_tokens, status),
            fmt::format("seqs_after[id {}], StepRecord of step {}", request.id, ui.frame.step->step));
   if (selected || hit.hovered) fill(ui, line_box, ui[Color::raised], 1.0F, ui.px(4));
   const Rect chip{x + ui.px(3), y + ui.px(3), ui.px(22), ui.px(20)};
@@ -172,9 +203,11 @@ float draw_request(Ui& ui, const Request& request, float x, float y, float right
   const float status_x = chip.right() + ui.px(8);
   const std::string label = label_of(ui.frame, request.id);
   const bool named = !label.empty() && label != seq_letter(request.id);
-  const std::string words = named ? fmt::format("{}  \xC2\xB7  {}", status, label) : status;
-  text_in(ui, FontRole::strong, {status_x, y, right - count_w - status_x, head}, ui[Color::text], words,
-          Align::left);
+  const std::string words = named && !brief ? fmt::format("{}  \xC2\xB7  {}", status, label) : status;
+  const bool alarm = status == "preempted";
+  const float words_w = right - count_w - status_x;
+  const float used = text_in(ui, FontRole::strong, {status_x, y, words_w, head},
+                             ui[alarm ? Color::error : Color::text], words, Align::left);
   text_in(ui, FontRole::mono, {right - count_w, y, count_w - ui.px(4), head}, ui[Color::muted], count,
           Align::right);
   if (hit.clicked) {
@@ -182,6 +215,13 @@ float draw_request(Ui& ui, const Request& request, float x, float y, float right
       s.seq = request.id;
       s.q_row = s.k_col = -1;
     });
+  }
+  if (brief) {
+    const float from = std::max(used, ui.px(76)) + ui.px(8);
+    if (words_w > from + ui.px(20))
+      draw_progress(ui, request,
+                    {status_x + from, y + ui.px(9), words_w - from - ui.px(8), head - ui.px(18)});
+    return line_box.bottom() + ui.px(2);
   }
   return draw_tokens(ui, request, x + ui.px(3), y + head + ui.px(4), right - ui.px(3)) + ui.px(12);
 }
@@ -214,7 +254,18 @@ std::vector<const trace::SeqState*> ended_before(const Frame& frame) {
 }  // namespace
 
 void draw_requests(Ui& ui, const Rect& rect) {
-  if (!begin_panel(ui, "requests", rect, "Requests", "prompt + generated")) return;
+  std::string caption = "prompt + generated";
+  std::vector<const trace::SeqState*> ended;
+  std::vector<int> alive;
+  if (ui.frame.step) {
+    ended = ended_before(ui.frame);
+    alive = alive_seqs(ui.frame);
+    const int running = ui.frame.step->num_scheduled;
+    const int waiting = static_cast<int>(alive.size()) - running;
+    if (alive.size() + ended.size() > kWithTokens)
+      caption = fmt::format("{} run, {} wait, {} done", running, waiting, ended.size());
+  }
+  if (!begin_panel(ui, "requests", rect, "Requests", caption)) return;
   const float box_h = prompt_box_height(ui);
   const Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(20), ui.body.h - box_h - ui.px(8))};
   if (!ui.frame.step) {
@@ -225,15 +276,17 @@ void draw_requests(Ui& ui, const Rect& rect) {
   } else {
     const float top = begin_scroll(ui, "requests/list", list);
     const float right = list.right() - ui.px(12);
+    const bool many = alive.size() + ended.size() > kWithTokens;
+    const int focus = focus_seq(ui.frame, ui.selection);
     float y = draw_rejected(ui, list.x, top, right);
-    for (const int id : alive_seqs(ui.frame)) {
+    for (const int id : alive) {
       Request request{id, find_seq(ui.frame.step->seqs, id), find_seq(ui.frame.step->seqs_after, id)};
       if (request.after == nullptr) request.after = request.ran;
-      y = draw_request(ui, request, list.x, y, right);
+      y = draw_request(ui, request, list.x, y, right, many && id != focus);
     }
-    for (const trace::SeqState* state : ended_before(ui.frame)) {
-      y = draw_request(ui, {state->id, state, state, true}, list.x, y, right);
-    }
+    for (const trace::SeqState* state : ended)
+      y = draw_request(ui, {state->id, state, state, true}, list.x, y, right,
+                       many && state->id != ui.selection.seq);
     end_scroll(ui, y);
   }
   draw_prompt_box(ui, {ui.body.x, ui.body.bottom() - box_h, ui.body.w, box_h});

@@ -3,168 +3,250 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
-#include "core/trace/names.h"
-#include "viz/layout/timeline_layout.h"
 #include "viz/lookup.h"
+#include "viz/panels/timeline_lanes.h"
 #include "viz/panels/transport.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
 namespace {
 
-using trace::EventKind;
+constexpr float kUnitMax = 44.0F;
+constexpr float kZoomStep = 1.5F;
 
-struct Lanes {
-  const std::vector<StepSummary>& steps;
-  TimelineLayout layout;
-  Rect head;  // P and D columns with flags above
-  Rect gantt;
-  Rect pool;
-};
-
-struct Flag {
-  EventKind kind;
-  const char* glyph;
-};
-// The rarer and more telling first: a column has room for few. Allocation and hashing happen nearly every
-// step.
-constexpr Flag kFlags[] = {
-    {EventKind::poison, "!"}, {EventKind::reject, "\xC3\x97"}, {EventKind::preempt, "\xE2\x86\xBB"},
-    {EventKind::evict, "E"},  {EventKind::prefix_hit, "H"},    {EventKind::share, "S"},
-    {EventKind::finish, "F"}, {EventKind::admit, "+"}};
-
-bool has(const std::vector<int>& ids, int id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
-
-std::string step_text(const StepSummary& step) {
-  std::string text = fmt::format("{} step {}: {} tokens;", kind_text(step.kind), step.step, step.num_tokens);
-  for (const int id : step.scheduled) text += " " + seq_letter(id);
-  std::string events;
-  for (const EventKind kind : step.events)
-    events += (events.empty() ? "\n" : ", ") + std::string(trace::name_of(kind));
-  return text + events;
+double middle_of(const TimelineFacts& facts, int step) {
+  const auto i = static_cast<std::size_t>(step);
+  return 0.5 * (facts.starts[i] + facts.starts[i + 1]);
 }
 
-void draw_column(Ui& ui, const Lanes& lanes, int index) {
-  const StepSummary& step = lanes.steps[static_cast<std::size_t>(index)];
-  const float x0 = lanes.layout.left(index);
-  const float w = lanes.layout.right(index) - x0;
-  const float flag_h = ui.px(14);
-  const Rect box{x0, lanes.head.y + flag_h, std::max(1.0F, w - 1.0F), lanes.head.h - flag_h};
-  const bool current = index == ui.frame.index;
-  const bool prefill = step.kind != trace::StepKind::decode;
-  fill(ui, box, ui[current ? Color::accent : Color::raised]);
-  if (prefill && !current) fill(ui, {box.x, box.y, box.w, ui.px(3)}, ui[Color::stroke]);
-  const char* letter = step.kind == trace::StepKind::warmup ? "W" : prefill ? "P" : "D";
-  if (box.w >= ui.px(10))
-    text_in(ui, FontRole::mono_small, box, current ? ui[Color::on_accent] : ui[Color::text], letter,
-            Align::center);
-  float flag_x = x0;
-  for (const Flag& flag : kFlags) {
-    if (flag_x + ui.px(8) > x0 + std::max(w, ui.px(8))) break;
-    if (std::find(step.events.begin(), step.events.end(), flag.kind) == step.events.end()) continue;
-    const bool bad =
-        flag.kind == EventKind::poison || flag.kind == EventKind::preempt || flag.kind == EventKind::reject;
-    text_at(ui, FontRole::mono_small, flag_x, lanes.head.y, ui[bad ? Color::error : Color::warning],
-            flag.glyph);
-    flag_x += ui.px(9);
-  }
-  const Rect column{x0, lanes.head.y, w, lanes.pool.bottom() - lanes.head.y};
-  const Hit hit =
-      mark(ui, fmt::format("timeline/step/{}", index), {column.x, column.y, column.w, lanes.head.h},
-           step_text(step), fmt::format("history[{}]", index));
-  if (hit.clicked) send(ui, Command::Kind::seek, index);
+/// The step on screen is kept in sight when it changes.
+void follow_cursor(TimelineView& view, int index, const Rect& lane, float unit_max) {
+  if (view.followed == index || index < 0 || index >= view.facts.steps()) return;
+  view.followed = index;
+  const TimelineLayout now = layout_timeline(view.facts.starts, view.window, lane.x, lane.w, unit_max);
+  const bool seen = index >= now.first && index < now.end &&
+                    now.x[static_cast<std::size_t>(index - now.first)] >= lane.x &&
+                    now.x[static_cast<std::size_t>(index - now.first) + 1] <= lane.right() + 0.5F;
+  if (!seen) view.window.center = middle_of(view.facts, index);
 }
 
-/// Sequences that occur in the laid-out steps, ascending.
-std::vector<int> sequences_of(const Lanes& lanes) {
-  std::vector<int> ids;
-  const auto add = [&](const std::vector<int>& more) { ids.insert(ids.end(), more.begin(), more.end()); };
-  for (int i = lanes.layout.first; i < lanes.layout.end; ++i) {
-    const StepSummary& step = lanes.steps[static_cast<std::size_t>(i)];
-    add(step.scheduled);
-    add(step.waiting);
-    add(step.preempted);
-  }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
+/// Units of a decode step at a pixel of the layout.
+double units_at(const TimelineView& view, const TimelineLayout& layout, float pixel) {
+  return view.facts.starts[static_cast<std::size_t>(layout.first)] +
+         static_cast<double>(pixel - layout.x.front()) / layout.unit;
 }
 
-/// Waiting is an outline, prefill solid, decode a thinner bar, preemption hatched, finishing a cap.
-void draw_bar(const Ui& ui, const StepSummary& step, const Rect& cell, int seq) {
-  const Rgb hue = hue_of(ui, seq);
-  if (has(step.scheduled, seq)) {
-    const bool decode = step.kind == trace::StepKind::decode;
-    const float inset = decode ? std::round(cell.h * 0.3F) : 1.0F;
-    fill(ui, {cell.x, cell.y + inset, std::max(1.0F, cell.w - 1.0F), std::max(1.0F, cell.h - 2.0F * inset)},
-         hue);
-  } else if (has(step.preempted, seq)) {
-    hatch(ui, cell, ui[Color::error], ui.px(4));
-  } else if (has(step.waiting, seq)) {
-    outline(ui, {cell.x, cell.y + 1.0F, std::max(1.0F, cell.w - 1.0F), cell.h - 2.0F}, hue, 1.0F);
-  }
-  if (has(step.finished, seq)) fill(ui, {cell.right() - ui.px(3), cell.y, ui.px(2), cell.h}, ui[Color::text]);
+void zoom_at(TimelineView& view, const TimelineLayout& layout, float factor, float pixel, float unit_max) {
+  const double fixed = units_at(view, layout, pixel);
+  const float least = zoom_for(view.facts.starts, layout.x1 - layout.x0, unit_max, 0.0F);
+  const float most = zoom_for(view.facts.starts, layout.x1 - layout.x0, unit_max, unit_max);
+  const float unit = layout.unit;
+  view.window.zoom = std::clamp(view.window.zoom * factor, least, most);
+  const TimelineLayout next =
+      layout_timeline(view.facts.starts, view.window, layout.x0, layout.x1 - layout.x0, unit_max);
+  if (next.unit == unit) return;
+  const double shown = static_cast<double>(layout.x1 - layout.x0) / next.unit;
+  view.window.center = fixed - static_cast<double>(pixel - layout.x0) / next.unit + shown * 0.5;
 }
 
-void draw_gantt(Ui& ui, const Lanes& lanes) {
-  std::vector<int> ids = sequences_of(lanes);
-  const float row_min = ui.px(11);
-  const int room = std::max(1, static_cast<int>(lanes.gantt.h / row_min));
-  const int count = static_cast<int>(ids.size());
-  int first = 0;
-  if (count > room) {  // keep the selected sequence among the rows
-    const auto it = std::find(ids.begin(), ids.end(), focus_seq(ui.frame, ui.selection));
-    const int at = it == ids.end() ? 0 : static_cast<int>(it - ids.begin());
-    first = std::clamp(at - room / 2, 0, count - room);
-  }
-  const int shown = std::min(room, count);
-  if (shown == 0) return;
-  const float h = std::min(ui.px(20), std::floor(lanes.gantt.h / static_cast<float>(shown)));
-  for (int r = 0; r < shown; ++r) {
-    const int id = ids[static_cast<std::size_t>(first + r)];
-    const float y = lanes.gantt.y + h * static_cast<float>(r);
-    const Rect label{ui.body.x, y, lanes.gantt.x - ui.body.x - ui.px(6), h};
-    text_in(ui, FontRole::mono_small, label, id == ui.selection.seq ? ui[Color::text] : ui[Color::muted],
-            seq_letter(id), Align::right);
-    for (int i = lanes.layout.first; i < lanes.layout.end; ++i) {
-      const float x0 = lanes.layout.left(i);
-      draw_bar(ui, lanes.steps[static_cast<std::size_t>(i)], {x0, y, lanes.layout.right(i) - x0, h}, id);
-    }
-    const Rect lane{lanes.gantt.x, y, lanes.layout.right(lanes.layout.end - 1) - lanes.gantt.x, h};
-    if (mark(ui, fmt::format("timeline/seq/{}", id), lane, fmt::format("sequence {}", seq_letter(id)),
-             "history: scheduled, waiting, preempted, finished")
-            .clicked) {
-      select(ui, [&](Selection& s) { s.seq = id; });
-    }
-  }
-  if (count > shown)
-    text_in(ui, FontRole::small, {ui.body.x, lanes.gantt.bottom() - ui.px(14), ui.px(40), ui.px(14)},
-            ui[Color::muted], fmt::format("{}/{}", shown, count), Align::left);
+void pan_by(TimelineView& view, const TimelineLayout& layout, double share) {
+  const double shown = static_cast<double>(layout.x1 - layout.x0) / layout.unit;
+  const double total = view.facts.starts.back();
+  const double center =
+      std::clamp(view.window.center, shown * 0.5, std::max(shown * 0.5, total - shown * 0.5));
+  view.window.center = center + share * shown;
 }
 
-void draw_occupancy(Ui& ui, const Lanes& lanes) {
-  const int total = ui.frame.step ? static_cast<int>(ui.frame.step->blocks.size()) : 0;
-  if (total <= 0 || lanes.pool.h < ui.px(8)) return;
-  text_in(ui, FontRole::small, {ui.body.x, lanes.pool.y, lanes.pool.x - ui.body.x - ui.px(6), lanes.pool.h},
-          ui[Color::muted], "pool", Align::right);
-  const auto height = [&](int blocks) {
-    return std::round(lanes.pool.h * static_cast<float>(std::min(blocks, total)) / static_cast<float>(total));
+/// Zoom and pan for hands without a wheel, at the right of the lanes.
+void draw_tools(Ui& ui, const Rect& area, const TimelineLayout& layout, float unit_max) {
+  TimelineView& view = ui.view.data.timeline;
+  const float side = ui.px(24);
+  const float gap = ui.px(3);
+  const bool all = layout.first == 0 && layout.end == view.facts.steps();
+  const float middle = ui.frame.index >= layout.first && ui.frame.index < layout.end
+                           ? 0.5F * (layout.left(ui.frame.index) + layout.right(ui.frame.index))
+                           : 0.5F * (layout.x0 + layout.x1);
+  Rect box{area.right() - 2.0F * side - gap, area.y, side, side};
+  const auto tool = [&](const char* name, const char* label, const char* tip, bool enabled) {
+    const bool pressed = button(ui, fmt::format("timeline/{}", name), box, label, tip, enabled);
+    box.x += side + gap;
+    return pressed;
   };
-  for (int i = lanes.layout.first; i < lanes.layout.end; ++i) {
-    const StepSummary& step = lanes.steps[static_cast<std::size_t>(i)];
-    const Rect column{lanes.layout.left(i), lanes.pool.y,
-                      std::max(1.0F, lanes.layout.right(i) - lanes.layout.left(i) - 1.0F), lanes.pool.h};
-    const float used = height(step.blocks_used);
-    const float cached = height(step.blocks_used + step.blocks_cached_free) - used;
-    fill(ui, column, ui[Color::raised]);
-    fill(ui, {column.x, column.bottom() - used, column.w, used}, ui[Color::stroke]);
-    fill(ui, {column.x, column.bottom() - used - cached, column.w, cached}, ui[Color::border]);
-    mark(
-        ui, fmt::format("timeline/pool/{}", i), column,
-        fmt::format("{} of {} blocks used, {} cached-free", step.blocks_used, total, step.blocks_cached_free),
-        fmt::format("history[{}]", i));
+  const bool zoomed = view.window.zoom > 1.0F;
+  if (tool("zoom_out", "\xE2\x88\x92", "more steps (mouse wheel)", zoomed))
+    zoom_at(view, layout, 1.0F / kZoomStep, middle, unit_max);
+  if (tool("zoom_in", "+", "fewer, wider steps (mouse wheel)", layout.unit < unit_max))
+    zoom_at(view, layout, kZoomStep, middle, unit_max);
+  if (area.h < 2.0F * side + gap) return;
+  box = {area.right() - 2.0F * side - gap, area.y + side + gap, side, side};
+  if (tool("pan_left", "\xE2\x80\xB9", "earlier steps (drag with the right button)",
+           !all && layout.first > 0))
+    pan_by(view, layout, -0.5);
+  if (tool("pan_right", "\xE2\x80\xBA", "later steps (drag with the right button)",
+           !all && layout.end < view.facts.steps()))
+    pan_by(view, layout, 0.5);
+  if (area.h < 3.0F * side + 2.0F * gap) return;
+  box = {area.right() - 2.0F * side - gap, area.y + 2.0F * (side + gap), 2.0F * side + gap, side};
+  if (button(ui, "timeline/fit", box, "All", "the whole recording", zoomed)) view.window = {};
+}
+
+/// Wheel zooms at the mouse, the right button drags the lanes.
+void answer_wheel(Ui& ui, const Rect& lanes, const TimelineLayout& layout, float unit_max) {
+  TimelineView& view = ui.view.data.timeline;
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!touch(ui, lanes).hovered) return;
+  if (io.MouseWheel != 0.0F)
+    zoom_at(view, layout, std::pow(kZoomStep, io.MouseWheel), std::clamp(io.MousePos.x, layout.x0, layout.x1),
+            unit_max);
+  if (ImGui::IsMouseDragging(ImGuiMouseButton_Right) || ImGui::IsMouseDragging(ImGuiMouseButton_Middle)) {
+    pan_by(view, layout, 0.0);
+    view.window.center -= static_cast<double>(io.MouseDelta.x) / layout.unit;
   }
+}
+
+/// Pressing goes to a step, dragging scrubs; an invisible item keeps the drag outside.
+void scrub(Ui& ui, const char* id, const Rect& rect, const TimelineLanes& lanes) {
+  if (rect.h < 1.0F) return;
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::InvisibleButton(id, {std::max(1.0F, rect.w), rect.h});
+  const Hit hit = touch(ui, rect);
+  const int at = lanes.layout.at(ImGui::GetIO().MousePos.x);
+  int& last = ui.view.data.timeline.scrubbed;
+  if (hit.clicked) last = -1;
+  if ((hit.clicked || ImGui::IsItemActive()) && at >= 0 && at != last) {
+    last = at;
+    send(ui, Command::Kind::seek, at);
+  }
+}
+
+void add_families(Ui& ui, const TimelineLanes& lanes) {
+  const auto number = [](std::string_view text) {
+    int value = -1;
+    return std::sscanf(std::string(text).c_str(), "%d", &value) == 1 ? value : -1;
+  };
+  const auto frame = std::make_shared<Frame>();
+  frame->bookmarks = ui.frame.bookmarks;
+  const auto family = [&](const char* prefix, float y0, float y1, auto words) {
+    ui.marks.add_family(prefix,
+                        [=, layout = lanes.layout, history = lanes.facts.history,
+                         name = std::string(prefix)](std::string_view rest) -> std::optional<Mark> {
+                          const int i = number(rest);
+                          if (i < layout.first || i >= layout.end) return std::nullopt;
+                          const float x = layout.left(i);
+                          return Mark{name + std::to_string(i),
+                                      {x, y0, std::max(0.5F, layout.right(i) - x), y1 - y0},
+                                      words(*frame, (*history)[static_cast<std::size_t>(i)], i),
+                                      fmt::format("history[{}]", i)};
+                        });
+  };
+  family("timeline/step/", lanes.flags.y, lanes.steps.bottom(), step_words);
+  const std::size_t total = ui.frame.step ? ui.frame.step->blocks.size() : 0;
+  if (lanes.pool.h > 0.0F)
+    family("timeline/pool/", lanes.pool.y, lanes.pool.bottom(),
+           [total](const Frame&, const StepSummary& step, int) {
+             return fmt::format("{} of {} blocks used, {} cached-free", step.blocks_used, total,
+                                step.blocks_cached_free);
+           });
+}
+
+void show_words(Ui& ui, const TimelineLanes& lanes) {
+  const int at = lanes.layout.at(ImGui::GetIO().MousePos.x);
+  if (at < 0 || ImGui::GetIO().MousePos.x > lanes.layout.right(at)) return;
+  const StepSummary& step = lanes.step(at);
+  const std::string source = fmt::format("history[{}]", at);
+  if (touch(ui, lanes.steps).hovered || touch(ui, lanes.flags).hovered)
+    tooltip(ui, step_words(ui.frame, step, at), source);
+  if (lanes.pool.h > 0.0F && touch(ui, lanes.pool).hovered && ui.frame.step)
+    tooltip(ui,
+            fmt::format("{} of {} blocks used, {} cached-free", step.blocks_used,
+                        ui.frame.step->blocks.size(), step.blocks_cached_free),
+            source);
+}
+
+/// The column of the step on screen, with a head that is seen even when the column is a pixel wide.
+void draw_playhead(const Ui& ui, const TimelineLanes& lanes) {
+  const int now = ui.frame.index;
+  if (now < lanes.layout.first || now >= lanes.layout.end) return;
+  const float x0 = lanes.layout.left(now);
+  const float w = std::max(ui.px(2), lanes.layout.right(now) - x0);
+  const Rect column{x0, lanes.steps.y, w, lanes.steps.h};
+  fill(ui, column, ui[Color::accent]);
+  const trace::StepKind kind = lanes.step(now).kind;
+  if (w >= ui.px(11))
+    text_in(ui, FontRole::mono_small, column, ui[Color::on_accent],
+            kind == trace::StepKind::decode   ? "D"
+            : kind == trace::StepKind::warmup ? "W"
+                                              : "P",
+            Align::center);
+  const float middle = x0 + w * 0.5F;
+  const float size = ui.px(5);
+  if (w < 2.0F * size)
+    ui.draw->AddTriangleFilled({middle - size, lanes.steps.y - size}, {middle + size, lanes.steps.y - size},
+                               {middle, lanes.steps.y + 1.0F}, rgba(ui[Color::accent]));
+  const float top = lanes.gantt.y - ui.px(1);
+  const float bottom = lanes.pool.h > 0.0F ? lanes.pool.bottom() : lanes.gantt.bottom();
+  if (bottom <= top + 2.0F) return;
+  const float line_w = std::max(1.0F, ui.px(1.5F));
+  fill(ui, {x0 - line_w, top, line_w, bottom - top}, ui[Color::accent]);
+  if (w > 3.0F) fill(ui, {x0 + w - 1.0F, top, line_w, bottom - top}, ui[Color::accent]);
+}
+
+/// From top to bottom: flags, steps, stages, sequences, block, pool, legend; what has no room is left out.
+TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const TimelineLayout& layout,
+                          const Rect& area, float x, float w) {
+  TimelineLanes lanes{facts, layout, area.x, {}, {}, {}, {}, {}, {}};
+  const float gap = ui.px(4);
+  float y = area.y;
+  lanes.flags = {x, y, w, ui.px(14)};
+  y = lanes.flags.bottom();
+  lanes.steps = {x, y, w, std::min(ui.px(22), std::max(1.0F, area.bottom() - y))};
+  y = lanes.steps.bottom();
+  if (area.h >= ui.px(104)) {
+    lanes.stages = {x, y, w, ui.px(28)};
+    y = lanes.stages.bottom();
+  }
+  float bottom = area.bottom();
+  if (area.h >= ui.px(80)) {
+    const float pool_h = area.h >= ui.px(160) ? ui.px(24) : ui.px(14);
+    lanes.pool = {x, bottom - pool_h, w, pool_h};
+    bottom = lanes.pool.y - ui.px(2);
+  }
+  if (area.h >= ui.px(118)) {
+    lanes.block = {x, bottom - ui.px(12), w, ui.px(12)};
+    bottom = lanes.block.y - ui.px(2);
+  }
+  lanes.gantt = {x, y + gap, w, std::max(0.0F, bottom - y - gap)};
+  return lanes;
+}
+
+void draw_lanes(Ui& ui, const Rect& area) {
+  TimelineView& view = ui.view.data.timeline;
+  const float label_w = ui.px(50);
+  const float tools_w = ui.px(58);
+  const float unit_max = ui.px(kUnitMax);
+  const Rect lane{area.x + label_w, area.y, std::max(ui.px(40), area.w - label_w - tools_w), area.h};
+  follow_cursor(view, ui.frame.index, lane, unit_max);
+  const TimelineLayout layout = layout_timeline(view.facts.starts, view.window, lane.x, lane.w, unit_max);
+  const float legend_h = area.h >= ui.px(146) ? ui.px(16) : 0.0F;
+  const TimelineLanes lanes =
+      place_lanes(ui, view.facts, layout, {area.x, area.y, area.w, area.h - legend_h}, lane.x, lane.w);
+  draw_flags(ui, lanes);
+  draw_steps(ui, lanes);
+  draw_stage_lane(ui, lanes);
+  if (lanes.gantt.h >= ui.px(4)) draw_gantt(ui, lanes);
+  if (lanes.block.h > 0.0F) draw_block_use(ui, lanes);
+  if (lanes.pool.h > 0.0F) draw_occupancy(ui, lanes);
+  draw_playhead(ui, lanes);
+  if (legend_h > 0.0F) draw_flag_legend(ui, {lane.x, area.bottom() - legend_h, lane.w, legend_h});
+  scrub(ui, "##steps", {lane.x, lanes.flags.y, lane.w, lanes.steps.bottom() - lanes.flags.y}, lanes);
+  scrub(ui, "##pool", lanes.pool, lanes);
+  show_words(ui, lanes);
+  add_families(ui, lanes);
+  draw_tools(ui, area, layout, unit_max);
+  answer_wheel(ui, lane, layout, unit_max);
 }
 
 }  // namespace
@@ -173,41 +255,12 @@ void draw_timeline(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "timeline", rect, {})) return;
   draw_transport(ui, {ui.body.x, ui.body.y, ui.body.w, ui.px(26)});
   const Rect area{ui.body.x, ui.body.y + ui.px(32), ui.body.w, ui.body.h - ui.px(32)};
-  if (!ui.frame.history || ui.frame.history->empty() || area.h < ui.px(30)) {
-    if (area.h >= ui.px(20))
-      text_in(ui, FontRole::text, area, ui[Color::muted],
-              "Engine steps appear here as they run: prefill wide, decode narrow.", Align::center);
-    end_panel(ui);
-    return;
-  }
-  const float label_w = ui.px(36);
-  std::vector<bool> wide;
-  for (const StepSummary& step : *ui.frame.history) wide.push_back(step.kind != trace::StepKind::decode);
-  Lanes lanes{*ui.frame.history,
-              layout_timeline(wide, ui.frame.index, area.x + label_w, area.w - label_w, ui.px(10), ui.px(44)),
-              {},
-              {},
-              {}};
-  const float head_h = ui.px(36);
-  const float pool_h = area.h > ui.px(86) ? ui.px(18) : 0.0F;
-  lanes.head = {area.x + label_w, area.y, area.w - label_w, std::min(head_h, area.h)};
-  lanes.pool = {lanes.head.x, area.bottom() - pool_h, lanes.head.w, pool_h};
-  lanes.gantt = {lanes.head.x, lanes.head.bottom() + ui.px(4), lanes.head.w,
-                 std::max(0.0F, lanes.pool.y - lanes.head.bottom() - ui.px(8))};
-  text_in(ui, FontRole::small,
-          {ui.body.x, lanes.head.y + ui.px(14), label_w - ui.px(6), lanes.head.h - ui.px(14)},
-          ui[Color::muted], "step", Align::right);
-  for (int i = lanes.layout.first; i < lanes.layout.end; ++i) draw_column(ui, lanes, i);
-  if (lanes.gantt.h >= ui.px(11)) draw_gantt(ui, lanes);
-  draw_occupancy(ui, lanes);
-  if (ui.frame.index >= lanes.layout.first && ui.frame.index < lanes.layout.end) {
-    const float x0 = lanes.layout.left(ui.frame.index);
-    const bool lanes_below = lanes.gantt.h >= ui.px(11) || pool_h > 0.0F;
-    const float bottom = lanes_below ? area.bottom() : lanes.head.bottom();
-    outline(ui,
-            {x0 - 1.0F, lanes.head.y + ui.px(14), lanes.layout.right(ui.frame.index) - x0 + 1.0F,
-             bottom - lanes.head.y - ui.px(14)},
-            ui[Color::accent], ui.px(2));
+  take_in(ui.view.data.timeline.facts, ui.frame.history);
+  if (ui.view.data.timeline.facts.steps() > 0 && area.h >= ui.px(30)) {
+    draw_lanes(ui, area);
+  } else if (area.h >= ui.px(20)) {
+    text_in(ui, FontRole::text, area, ui[Color::muted],
+            "Engine steps appear here as they run: prefill wide, decode narrow.", Align::center);
   }
   end_panel(ui);
 }

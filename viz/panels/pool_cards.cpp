@@ -10,6 +10,8 @@
 namespace attn::viz {
 namespace {
 
+// More slots than this are drawn without their tokens: one draw list holds 65,535 vertices.
+constexpr int kSlotsWithText = 1500;
 constexpr float kTileWithId = 12.0F;  // smaller squares are drawn in runs
 
 struct Card {
@@ -95,7 +97,7 @@ Rgb slot_color(const Ui& ui, const Card& card, int offset) {
   return card.facts.wrote(offset) ? hue_of(ui, card.owner()) : tint_of(ui, card.owner());
 }
 
-void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int block_size) {
+void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int block_size, bool with_text) {
   const int hover_slot = ui.view.hover.block == card.block.id && ui.view.hover.k_col >= 0
                              ? ui.view.hover.k_col % block_size
                              : -1;
@@ -108,7 +110,8 @@ void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int bl
     const bool fresh = card.facts.wrote(offset) && card.owner() >= 0 && !card.free();
     fill(ui, slot, slot_color(ui, card, offset));
     if (offset == hover_slot) outline(ui, slot, ui[Color::selection], ui.px(1.5F));
-    if (slot.w < ui.px(17) || static_cast<std::size_t>(offset) >= card.facts.tokens.size()) continue;
+    if (!with_text || slot.w < ui.px(17) || static_cast<std::size_t>(offset) >= card.facts.tokens.size())
+      continue;
     const Rgb ink = card.free() ? ui[Color::muted] : fresh ? on_hue_of(ui, card.owner()) : ui[Color::text];
     text_in(ui, FontRole::mono_small, {slot.x + 1.0F, slot.y, slot.w - 1.0F, slot.h}, ink,
             token_label(ui.frame, card.facts.tokens[static_cast<std::size_t>(offset)]), Align::center);
@@ -262,7 +265,7 @@ void draw_cards(const Ui& ui, const PoolLayout& layout, const std::vector<BlockF
     draw_surface(ui, card);
     draw_heading(ui, card, slots);
     if (slots)
-      draw_slots(ui, card, layout, block_size);
+      draw_slots(ui, card, layout, block_size, (end - first) * block_size <= kSlotsWithText);
     else
       draw_fill_bar(ui, card, block_size);
     if (block_changed(ui.frame, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);

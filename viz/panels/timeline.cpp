@@ -115,7 +115,11 @@ void scrub(Ui& ui, const char* id, const Rect& rect, const TimelineLanes& lanes)
   const Hit hit = touch(ui, rect);
   const int at = lanes.layout.at(ImGui::GetIO().MousePos.x);
   int& last = ui.view.data.timeline.scrubbed;
-  if (hit.clicked) last = -1;
+  if (hit.clicked) {
+    // A bookmark on the lane was meant, which knows more than its step.
+    const bool bookmark = !ui.commands.empty() && ui.commands.back().kind == Command::Kind::go_to_bookmark;
+    last = bookmark ? at : -1;
+  }
   if ((hit.clicked || ImGui::IsItemActive()) && at >= 0 && at != last) {
     last = at;
     send(ui, Command::Kind::seek, at);
@@ -205,7 +209,7 @@ TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const Timeli
   lanes.steps = {x, y, w, std::min(ui.px(22), std::max(1.0F, area.bottom() - y))};
   y = lanes.steps.bottom();
   if (area.h >= ui.px(104)) {
-    lanes.stages = {x, y, w, ui.px(28)};
+    lanes.stages = {x, y, w, ui.px(26)};
     y = lanes.stages.bottom();
   }
   float bottom = area.bottom();
@@ -214,7 +218,8 @@ TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const Timeli
     lanes.pool = {x, bottom - pool_h, w, pool_h};
     bottom = lanes.pool.y - ui.px(2);
   }
-  if (area.h >= ui.px(118)) {
+  // Without a selected block the lane only invites; it yields to the sequences where room is short.
+  if (area.h >= ui.px(ui.selection.block >= 0 ? 104 : 150)) {
     lanes.block = {x, bottom - ui.px(12), w, ui.px(12)};
     bottom = lanes.block.y - ui.px(2);
   }
@@ -230,7 +235,7 @@ void draw_lanes(Ui& ui, const Rect& area) {
   const Rect lane{area.x + label_w, area.y, std::max(ui.px(40), area.w - label_w - tools_w), area.h};
   follow_cursor(view, ui.frame.index, lane, unit_max);
   const TimelineLayout layout = layout_timeline(view.facts.starts, view.window, lane.x, lane.w, unit_max);
-  const float legend_h = area.h >= ui.px(146) ? ui.px(16) : 0.0F;
+  const float legend_h = area.h >= ui.px(170) ? ui.px(16) : 0.0F;
   const TimelineLanes lanes =
       place_lanes(ui, view.facts, layout, {area.x, area.y, area.w, area.h - legend_h}, lane.x, lane.w);
   draw_flags(ui, lanes);

@@ -155,7 +155,7 @@ TEST(Changes, TheTextTwinTellsThemToo) {
   const std::string text = describe_screen(s.frame, selection);
   for (const char* part :
        {"Changed since step 8: 6 places", "block 4: num_filled 0", "Selected block 5: shared, ref_count 2",
-        "Costs of the step: score dots per head 41", "Bookmark at step 4", "the hit", "Break point: "})
+        "Costs of the step: score dots per head 54", "Bookmark at step 4", "the hit", "Break point: "})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 

@@ -85,13 +85,18 @@ PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float s
   }
   const std::vector<CardSize> sizes = card_sizes(out.slot_columns, out.slot_rows, with_slots);
   out.num_sizes = static_cast<int>(sizes.size());
+  const auto too_many = [&] {  // to draw each in detail
+    const int rows = 1 + static_cast<int>(std::ceil(area.h / (out.card_h + out.gap)));
+    return out.detail != CardDetail::tile && std::min(out.num_blocks, rows * out.columns) > kMostCards;
+  };
   for (out.size = 0; out.size < out.num_sizes; ++out.size) {
     use_size(out, area, sizes[static_cast<std::size_t>(out.size)], scale);
-    if (out.content_h <= area.h) break;
+    if (out.content_h <= area.h && !too_many()) break;
   }
   const int fitting = std::min(out.size, out.num_sizes - 1);
   out.size = std::clamp(fitting - std::max(0, zoom), 0, out.num_sizes - 1);
   use_size(out, area, sizes[static_cast<std::size_t>(out.size)], scale);
+  while (too_many()) use_size(out, area, sizes[static_cast<std::size_t>(++out.size)], scale);
   return out;
 }
 

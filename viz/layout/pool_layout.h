@@ -34,6 +34,8 @@ struct PoolLayout {
 /// The largest cards that all fit, or `zoom` sizes above that; cards that do not fit go on below the area.
 PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float scale, int zoom = 0);
 
+/// Cards in view at most; what would be more is drawn as bare squares.
+inline constexpr int kMostCards = 300;
 /// Height of a detailed card's heading and its inner padding, at scale 1.
 inline constexpr float kCardHeading = 18.0F;
 inline constexpr float kCardPadding = 4.0F;

@@ -10,8 +10,9 @@
 namespace attn::viz {
 namespace {
 
-// More slots than this are drawn without their tokens: one draw list holds 65,535 vertices.
-constexpr int kSlotsWithText = 1500;
+// One draw list holds 65,535 vertices: more slots than this are drawn without tokens and dots, more squares
+// without dots and ids.
+constexpr int kSlotsWithText = 512;
 constexpr float kTileWithId = 12.0F;  // smaller squares are drawn in runs
 
 struct Card {
@@ -104,7 +105,7 @@ void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int bl
   for (int offset = 0; offset < block_size; ++offset) {
     const Rect slot = layout.slot(card.block.id, offset, ui.scale);
     if (offset >= card.block.num_filled) {
-      if (slot.w >= 4.0F && !card.free()) dotted(ui, slot, ui[Color::unwritten]);
+      if (with_text && slot.w >= 4.0F && !card.free()) dotted(ui, slot, ui[Color::unwritten]);
       continue;
     }
     const bool fresh = card.facts.wrote(offset) && card.owner() >= 0 && !card.free();
@@ -276,7 +277,7 @@ void draw_cards(const Ui& ui, const PoolLayout& layout, const std::vector<BlockF
 void draw_tiles(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
                 int end) {
   if (first >= end) return;
-  if (layout.card_w >= ui.px(kTileWithId)) {
+  if (layout.card_w >= ui.px(kTileWithId) && end - first <= kMostCards) {
     for (int i = first; i < end; ++i) draw_tile(ui, card_of(ui, layout, facts, i));
   } else {
     draw_grid(ui, layout, first, end);

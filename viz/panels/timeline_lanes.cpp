@@ -99,6 +99,22 @@ Rows rows_of(const Ui& ui, const TimelineLanes& lanes) {
   return rows;
 }
 
+/// A dash per step, or every few pixels where steps are narrower than that; among dozens of rows a plain bar
+/// half as high as a prefill.
+void draw_decode_run(const Ui& ui, const Rect& box, Rgb hue, float unit, bool dashed) {
+  if (!dashed) {
+    fill(ui, {box.x, box.y, box.w, std::max(1.0F, std::floor(box.h * 0.5F))}, hue);
+    return;
+  }
+  const float inset = std::round(box.h * 0.28F);
+  const Rect bar{box.x, box.y + inset, box.w, std::max(1.0F, box.h - 2.0F * inset)};
+  fill(ui, bar, hue);
+  const float pitch = std::max(ui.px(6), unit);
+  const float cut = std::max(1.0F, ui.px(1.5F));
+  for (float x = bar.x + pitch; x < bar.right(); x += pitch)
+    fill(ui, {std::round(x) - cut, bar.y, cut, bar.h}, ui[Color::panel]);
+}
+
 /// Waiting is an outline, prefill solid, decode dashed, preemption hatched, finishing a cap.
 void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float y, float h, int seq) {
   const int first = std::max(run.first, lanes.layout.first);
@@ -119,17 +135,10 @@ void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float
     if (h >= ui.px(6)) hatch(ui, box, ui[Color::error], ui.px(4));
   } else if (run.phase == SeqPhase::prefill) {
     fill(ui, box, hue);
-    for (int i = first + 1; i < end && lanes.layout.unit >= 3.0F; ++i)
+    for (int i = first + 1; i < end && lanes.layout.unit >= 3.0F && h >= ui.px(6); ++i)
       fill(ui, {lanes.layout.left(i) - 1.0F, box.y, 1.0F, box.h}, ui[Color::panel]);
   } else {
-    const float inset = h >= ui.px(6) ? std::round(box.h * 0.28F) : 0.0F;
-    const Rect bar{box.x, box.y + inset, box.w, std::max(1.0F, box.h - 2.0F * inset)};
-    fill(ui, bar, hue);
-    // A cut per step, or every few pixels where steps are narrower than that.
-    const float pitch = std::max(ui.px(6), lanes.layout.unit);
-    const float cut = std::max(1.0F, ui.px(1.5F));
-    for (float x = bar.x + pitch; x < bar.right(); x += pitch)
-      fill(ui, {std::round(x) - cut, bar.y, cut, bar.h}, ui[Color::panel]);
+    draw_decode_run(ui, box, hue, lanes.layout.unit, h >= ui.px(6));
   }
   if (run.finished && run.end == end) fill(ui, {x1 - ui.px(3), y, ui.px(3), h}, ui[Color::text]);
 }

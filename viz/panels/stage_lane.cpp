@@ -114,14 +114,14 @@ void draw_part(Ui& ui, const Rect& box, const Part& part) {
     fill(ui, box, ui[Color::raised]);
   else
     outline(ui, box, ui[Color::border]);
+  const bool tiles_here = part.stage == Stage::attention && !part.whole;
+  const Rect upper{box.x, box.y, box.w, tiles_here ? box.h - ui.px(6) : box.h};
   const Rgb ink = when == 0 ? ui[Color::on_accent] : ui[when < 0 ? Color::text : Color::muted];
   const bool room =
       text_width(ui, FontRole::small, name) + ui.px(4) <= box.w || (!part.whole && box.w >= ui.px(44));
   if (room)
-    text_in(ui, FontRole::small, {box.x + ui.px(2), box.y, box.w - ui.px(4), box.h}, ink, name,
+    text_in(ui, FontRole::small, {upper.x + ui.px(2), upper.y, upper.w - ui.px(4), upper.h}, ink, name,
             Align::center);
-  const bool tiles_here = part.stage == Stage::attention && !part.whole;
-  const Rect upper{box.x, box.y, box.w, tiles_here ? box.h - ui.px(6) : box.h};
   const std::string mark_name = part.whole ? fmt::format("timeline/layer/{}", part.layer)
                                            : fmt::format("timeline/stage/{}", trace::name_of(part.stage));
   const Hit hit = mark(ui, mark_name, upper,

@@ -137,6 +137,12 @@ TEST(EngineGraphs, RecordsSurviveTheFileAndTheInspectorKnowsThatNothingWasStored
   }
 }
 
+std::ptrdiff_t launches_but_merges(const trace::StepRecord& step) {
+  return std::count_if(step.launches.begin(), step.launches.end(), [](const trace::LaunchEntry& entry) {
+    return entry.launch.kernel.find("merge_states") == std::string::npos;
+  });
+}
+
 TEST(GpuEngineGraphs, TheTextsAndAlmostTheLogitsOfEagerSteps) {
   std::unique_ptr<Device> device;
   try {
@@ -161,7 +167,8 @@ TEST(GpuEngineGraphs, TheTextsAndAlmostTheLogitsOfEagerSteps) {
     if (graphs[i]->kind == StepKind::decode) {
       EXPECT_GT(graphs[i]->graph->bucket, 0);
     }
-    EXPECT_EQ(graphs[i]->launches.size(), eager[i]->launches.size());
+    // The frozen plan is made for max_model_len and may split the keys where the eager one does not.
+    EXPECT_EQ(launches_but_merges(*graphs[i]), launches_but_merges(*eager[i]));
     for (std::size_t l = 0; l < 2; ++l) {
       EXPECT_LT(trace::max_abs_diff(graphs[i]->layers[l].o, eager[i]->layers[l].o), 1e-4);
     }

@@ -165,7 +165,7 @@ void Plan::side(Cutter column) {
 /// Pool, free queue and block tables above each other.
 void Plan::memory(Cutter column) {
   out_[PanelId::tables] = column.bottom(
-      std::clamp(column.rest.h * 0.34F, std::min(176.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
+      std::clamp(column.rest.h * 0.32F, std::min(150.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
   out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
   out_[PanelId::pool] = column.rest;
 }

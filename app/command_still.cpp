@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "app/commands.h"
-#include "app/default_comparison.h"
 #include "app/headless.h"
 #include "app/image_write.h"
 #include "app/opening.h"
@@ -18,6 +17,7 @@
 #include "app/progress.h"
 #include "app/session.h"
 #include "app/view_names.h"
+#include "core/trace/compare.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
@@ -69,22 +69,37 @@ void go_to_place(Session& session, const Link& link, const StillOptions& options
   viz::Command compare;
   compare.kind = viz::Command::Kind::compare;
   std::tie(compare.variant_a, compare.variant_b) =
-      default_comparison(*session.frame().step, session.store().manifest().model);
+      trace::first_comparison(*session.frame().step, session.store().manifest().model);
   session.apply(viz::Commands{compare}, view);
   session.wait_idle();
 }
 
+/// What a picture is drawn of: the place of a run that the options name, seen as they say.
+struct Scene {
+  explicit Scene(const StillOptions& options)
+      : size(parse_size(options.size)),
+        view(view_of(options)),
+        choice(device_choice(options.device)),
+        subject(open_subject(options.file, choice, options.overrides)),
+        session(subject, choice, [] {}),
+        headless(size.first, size.second) {
+    go_to_place(session, subject.link, options, view);
+  }
+
+  std::pair<int, int> size;
+  viz::ViewState view;
+  DeviceChoice choice;
+  Subject subject;
+  Session session;
+  Headless headless;
+};
+
 int still(const StillOptions& options) {
   require_writable(options.output);
-  const auto [width, height] = parse_size(options.size);
-  viz::ViewState view = view_of(options);
-  const DeviceChoice choice = device_choice(options.device);
-  const Subject subject = open_subject(options.file, choice, options.overrides);
-  Session session(subject, choice, [] {});
-  Headless headless(width, height);
-  go_to_place(session, subject.link, options, view);
-  write_png(headless.picture(session, view), options.output);
-  fmt::print("{} ({}x{}, drawn by {})\n", options.output, width, height, headless.renderer());
+  Scene scene(options);
+  write_png(scene.headless.picture(scene.session, scene.view), options.output);
+  fmt::print("{} ({}x{}, drawn by {})\n", options.output, scene.size.first, scene.size.second,
+             scene.headless.renderer());
   return 0;
 }
 
@@ -103,25 +118,19 @@ int strip(const StillOptions& options) {
   std::error_code error;
   fs::create_directories(folder, error);
   require_writable(folder / "strip.png");
-  const auto [width, height] = parse_size(options.size);
-  viz::ViewState view = view_of(options);
-  const DeviceChoice choice = device_choice(options.device);
-  const Subject subject = open_subject(options.file, choice, options.overrides);
-  Session session(subject, choice, [] {});
-  Headless headless(width, height);
-  go_to_place(session, subject.link, options, view);
+  Scene scene(options);
   constexpr int kColumns = 3, kShrink = 2;
   std::vector<Image> small;
   std::string first;
   Progress progress("drawing", options.frames);
   do {
-    const Image image = headless.picture(session, view);
-    const fs::path path = folder / fmt::format("step-{:03d}.png", session.frame().step->step);
+    const Image image = scene.headless.picture(scene.session, scene.view);
+    const fs::path path = folder / fmt::format("step-{:03d}.png", scene.session.frame().step->step);
     write_png(image, path);
     if (first.empty()) first = path.string();
     small.push_back(shrink(image, kShrink));
     progress.update(static_cast<int>(small.size()));
-  } while (static_cast<int>(small.size()) < options.frames && advance(session, view));
+  } while (static_cast<int>(small.size()) < options.frames && advance(scene.session, scene.view));
   progress.finish();
   write_png(contact_sheet(small, kColumns), folder / "strip.png");
   fmt::print("picture: {} (and {} more)\nfilm strip: {}\n", first, small.size() - 1,

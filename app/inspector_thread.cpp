@@ -25,8 +25,7 @@ std::size_t bytes_of(const InspectorThread::Answer& answer) {
   return bytes;
 }
 
-}  // namespace
-
+/// The packed row of the batch that a focus means (trace::Focus says which when it names none); -1: no rows.
 int packed_row(const trace::StepRecord& step, const trace::Focus& focus) {
   std::size_t batch = 0;
   for (std::size_t b = 0; b < static_cast<std::size_t>(step.num_scheduled); ++b) {
@@ -36,6 +35,8 @@ int packed_row(const trace::StepRecord& step, const trace::Focus& focus) {
   const int first = step.cu_seqlens_q[batch], end = step.cu_seqlens_q[batch + 1];
   return focus.row >= 0 && focus.row < end - first ? first + focus.row : end - 1;
 }
+
+}  // namespace
 
 InspectorThread::InspectorThread(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
                                  std::function<void()> changed)
@@ -60,8 +61,7 @@ InspectorThread::Answer InspectorThread::get(const Question& question) {
   // Most answers take a millisecond: waiting that little spares the screen a flash of "loading".
   if (is_new) wake_.wait_for(lock, kPatience, [&] { return find(question) != nullptr; });
   const Answer* answer = find(question);
-  return answer != nullptr ? *answer
-                           : Answer{.view = nullptr, .compared = nullptr, .note = "loading", .pending = true};
+  return answer != nullptr ? *answer : Answer{.view = nullptr, .compared = nullptr, .note = "loading"};
 }
 
 InspectorThread::Answer InspectorThread::wait(const Question& question) {

@@ -18,9 +18,6 @@
 
 namespace attn::app {
 
-/// The packed row of the batch that a focus means (trace::Focus says which when it names none); -1: no rows.
-int packed_row(const trace::StepRecord& step, const trace::Focus& focus);
-
 class InspectorThread {
  public:
   using Variants = std::pair<trace::Variant, trace::Variant>;
@@ -28,7 +25,6 @@ class InspectorThread {
     std::shared_ptr<const trace::AttentionView> view;    // null: note says why
     std::shared_ptr<const trace::CompareView> compared;  // instead, of two variants
     std::string note;
-    bool pending = false;  // the note is that it is not known yet
   };
 
   /// `changed` is called from the inspector's thread when an answer has come.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/files.h"
-#include "app/tile_grids.h"
+#include "core/trace/cursor.h"
 #include "core/trace/names.h"
 
 namespace attn::app {
@@ -79,12 +79,10 @@ void Session::set_cursor(const trace::Cursor& to) {
 void Session::move(trace::Grain grain, int by) {
   waiting_move_.reset();
   if (num_steps() == 0) return;
-  KnownTileGrids grids(*open_->store(), open_->inspector(), selection_);
+  trace::PlannedGrids grids(*open_->store(), selection_.seq, selection_.q_row);
   const trace::Cursor from = cursor();
   const trace::Cursor to = trace::move_cursor(*open_->store(), from, grain, by, grids);
-  if (grids.incomplete()) {
-    waiting_move_ = {grain, by, num_steps()};
-  } else if (to != from) {
+  if (to != from) {
     set_cursor(to);
   } else if (by > 0 && live() && from.index >= last_index() && open_->status().has_work) {
     waiting_move_ = {grain, by, num_steps()};

@@ -71,7 +71,7 @@ class Session {
     std::string text;            // for the screen
     bool same_requests = false;  // a run repeated: cursor and bookmarks stay
   };
-  /// A move that waits for the kernel's tiles or for the engine's next step.
+  /// A move that waits for the engine's next step.
   struct WaitingMove {
     trace::Grain grain;
     int by;

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "app/default_comparison.h"
 #include "app/session.h"
 #include "core/engine/switches.h"
 #include "kernels/common/check.h"
@@ -62,7 +61,7 @@ std::optional<InspectorThread::Variants> Session::variants_here() const {
   const auto step = open_->store()->step(selection_.step);
   const bool decode = step->kind == trace::StepKind::decode;
   return compare_->of_decode == decode ? compare_->variants
-                                       : default_comparison(*step, open_->store()->manifest().model);
+                                       : trace::first_comparison(*step, open_->store()->manifest().model);
 }
 
 void Session::fill_compare() {

@@ -3,7 +3,9 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <tuple>
 
+#include "core/trace/compare.h"
 #include "core/trace/enum_range.h"
 #include "viz/lookup.h"
 #include "viz/widgets/splitters.h"
@@ -138,19 +140,10 @@ void toggle_compare(const Frame& frame, ViewState& view, Commands& commands) {
     return;
   }
   view.stage = StageView::compare;
-  if (!frame.step) return;
+  if (!frame.step || !frame.manifest) return;
   Command& command = push(commands, Command::Kind::compare);
-  // The first picture of the tour: the path that ran beside the other path of the same kind.
-  using Path = trace::AttentionPath;
-  const bool prefill = is_prefill(*frame.step);
-  const Path path = frame.step->path;
-  if (!prefill) {
-    command.variant_b.path = path == Path::decode_paged ? Path::decode_gather_padded : Path::decode_paged;
-  } else if (reads_cache(*frame.step)) {
-    command.variant_b.path = path == Path::prefill_paged ? Path::prefill_gather_flatten : Path::prefill_paged;
-  } else {
-    command.variant_b.level = 1;
-  }
+  std::tie(command.variant_a, command.variant_b) =
+      trace::first_comparison(*frame.step, frame.manifest->model);
 }
 
 void toggle_diff(const Frame& frame, Commands& commands) {
@@ -185,6 +178,23 @@ Split gap_beside(PanelId panel, bool sideways) {
 ScreenLayout layout_now(const Frame& frame, const ViewState& view) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   return layout_screen(layout_input(view, frame, size.x, size.y));
+}
+
+/// Actions that change the size of text and drawings; false for others.
+bool change_size(KeyAction action, ViewState& view) {
+  switch (action) {
+    case KeyAction::larger:
+      view.scale = std::clamp(view.scale * kScaleStep, kSmallestScale, kLargestScale);
+      return true;
+    case KeyAction::smaller:
+      view.scale = std::clamp(view.scale / kScaleStep, kSmallestScale, kLargestScale);
+      return true;
+    case KeyAction::normal_size:
+      view.scale = 1.0F;
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// Actions that change only the view; false for others.
@@ -222,15 +232,6 @@ bool change_view(KeyAction action, int argument, const Frame& frame, ViewState& 
     case KeyAction::weight_scale:
       view.weight_scale = next_scale(view.weight_scale);
       return true;
-    case KeyAction::larger:
-      view.scale = std::clamp(view.scale * kScaleStep, kSmallestScale, kLargestScale);
-      return true;
-    case KeyAction::smaller:
-      view.scale = std::clamp(view.scale / kScaleStep, kSmallestScale, kLargestScale);
-      return true;
-    case KeyAction::normal_size:
-      view.scale = 1.0F;
-      return true;
     case KeyAction::reduced_motion:
       view.reduced_motion = !view.reduced_motion;
       return true;
@@ -247,7 +248,7 @@ bool change_view(KeyAction action, int argument, const Frame& frame, ViewState& 
       view.grain = shifted(view.grain, -1);
       return true;
     default:
-      return false;
+      return change_size(action, view);
   }
 }
 

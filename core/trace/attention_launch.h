@@ -29,7 +29,7 @@ struct AttentionOutputs {
   TensorRecord o;    // [N, H, D]
   TensorRecord lse;  // F32 [H, N]
   std::vector<LaunchEntry> launches;
-  int level = 0;  // that ran: the probe knows only levels 1 and 2
+  int level = 0;       // that ran: the probe knows only levels 1 and 2
   AttentionView view;  // probe contents; without the probe only kernel, device, sizes and lse
 };
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "app/default_comparison.h"
+#include "core/trace/compare.h"
 #include "tests/app/program.h"
 #include "tests/app/user.h"
 
@@ -64,7 +64,7 @@ TEST(Journey, OpenStepLockCompareBreakFindExportSaveReopen) {
   viz::Command compare;
   compare.kind = Kind::compare;
   std::tie(compare.variant_a, compare.variant_b) =
-      default_comparison(*user.frame().step, user.frame().manifest->model);
+      trace::first_comparison(*user.frame().step, user.frame().manifest->model);
   user.view.stage = viz::StageView::compare;
   user.send(compare);
   ASSERT_NE(user.frame().compare, nullptr) << user.frame().compare_note;

@@ -9,6 +9,7 @@
 #include "core/trace/names.h"
 #include "core/trace/trace_file.h"
 #include "tests/app/program.h"
+#include "tests/app/user.h"
 
 namespace attn::app {
 namespace {
@@ -29,12 +30,7 @@ class SessionRuns : public ::testing::Test {
     session_->wait_idle();
   }
   void send(Kind kind, int a = 0, std::string text = {}, std::string value = {}) {
-    viz::Command command;
-    command.kind = kind;
-    command.a = a;
-    command.text = std::move(text);
-    command.value = std::move(value);
-    send(std::move(command));
+    send(testing::command_of(kind, a, std::move(text), std::move(value)));
   }
   void run_to(ConditionKind kind, int by, int a = -1) {
     viz::Command command;

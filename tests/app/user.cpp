@@ -7,6 +7,15 @@
 
 namespace attn::app::testing {
 
+viz::Command command_of(viz::Command::Kind kind, int a, std::string text, std::string value) {
+  viz::Command command;
+  command.kind = kind;
+  command.a = a;
+  command.text = std::move(text);
+  command.value = std::move(value);
+  return command;
+}
+
 User::User(const Subject& subject, float width, float height) : context_(ImGui::CreateContext()) {
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
@@ -107,12 +116,7 @@ void User::send(viz::Command command) {
 }
 
 void User::send(viz::Command::Kind kind, int a, std::string text, std::string value) {
-  viz::Command command;
-  command.kind = kind;
-  command.a = a;
-  command.text = std::move(text);
-  command.value = std::move(value);
-  send(std::move(command));
+  send(command_of(kind, a, std::move(text), std::move(value)));
 }
 
 }  // namespace attn::app::testing

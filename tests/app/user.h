@@ -14,6 +14,8 @@
 
 namespace attn::app::testing {
 
+viz::Command command_of(viz::Command::Kind kind, int a = 0, std::string text = {}, std::string value = {});
+
 class User {
  public:
   explicit User(const Subject& subject, float width = 1600.0F, float height = 900.0F);

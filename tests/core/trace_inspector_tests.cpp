@@ -146,6 +146,24 @@ TEST(TraceInspector, TileStatesEndAtTheRowsLse) {
   EXPECT_GT(checked, 100);
 }
 
+/// Random q of one decode row per sequence, and a pool of random keys and values.
+LayerRecord random_layer(std::int64_t batch, std::int64_t num_blocks, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  const auto tensor = [&](std::vector<std::int64_t> shape) {
+    std::size_t count = 1;
+    for (const auto extent : shape) count *= static_cast<std::size_t>(extent);
+    std::vector<float> values(count);
+    for (float& value : values) value = normal(random);
+    return float_tensor(std::move(shape), values);
+  };
+  LayerRecord layer;
+  layer.q = tensor({batch, 4, 8});
+  layer.k_cache = tensor({num_blocks, 16, 2, 8});
+  layer.v_cache = tensor({num_blocks, 16, 2, 8});
+  return layer;
+}
+
 /// One decode step of sequences with the given lengths, every key random, all in one pool snapshot.
 std::shared_ptr<Recording> padded_decode(Device& device, const std::vector<int>& lens, std::uint32_t seed) {
   Manifest manifest = small_manifest();
@@ -180,20 +198,7 @@ std::shared_ptr<Recording> padded_decode(Device& device, const std::vector<int>&
     tables.push_back(std::move(row));
   }
   step->config.num_blocks = next_block;
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  const auto tensor = [&](std::vector<std::int64_t> shape) {
-    std::size_t count = 1;
-    for (const auto extent : shape) count *= static_cast<std::size_t>(extent);
-    std::vector<float> values(count);
-    for (float& value : values) value = normal(random);
-    return float_tensor(std::move(shape), values);
-  };
-  const auto batch = static_cast<std::int64_t>(lens.size());
-  LayerRecord layer;
-  layer.q = tensor({batch, 4, 8});
-  layer.k_cache = tensor({next_block, 16, 2, 8});
-  layer.v_cache = tensor({next_block, 16, 2, 8});
+  LayerRecord layer = random_layer(static_cast<std::int64_t>(lens.size()), next_block, seed);
   Pool pool{{next_block, 16, 2, 8}, DType::f32, layer.k_cache.data, layer.v_cache.data, nullptr};
   AttentionOutputs out = launch_attention(device,
                                           {.step = step.get(),

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 
 #include "core/trace/pool_history.h"
 #include "core/trace/state_hash.h"
@@ -180,47 +181,51 @@ TEST(TracePool, SameFromAFile) {
   compare_with_linear_walk(open_trace(folder / "a.attn", 100'000), 64'000);
 }
 
-/// The bundled model's sizes (4 layers, 8 heads, 2 KV heads, head_dim 16): 1,000 steps, cold and warm.
-TEST(TracePool, SeekInABundledModelSizedTraceIsFast) {
-  TemporaryFolder folder;
+/// A trace of the bundled model's sizes (4 layers, 8 heads, 2 KV heads, head_dim 16).
+void write_bundled_size(const std::filesystem::path& path, int num_steps) {
   Manifest manifest = small_manifest();
   manifest.model.num_layers = 4;
   manifest.model.num_heads = 8;
   manifest.model.head_dim = 16;
-  constexpr int kSteps = 1000, kSequences = 4;
-  {
-    Writer writer(folder / "a.attn", manifest);
-    StepRecord step = RandomSteps(22).next();
-    step.config.num_blocks = 64;
-    step.config.block_size = 16;
-    step.blocks.resize(64);
-    for (int id = 0; id < 64; ++id) step.blocks[static_cast<std::size_t>(id)].id = id;
-    for (int i = 0; i < 80; ++i) step.shapes.push_back(step.shapes.front());
-    for (int i = 0; i < 80; ++i) step.launches.push_back(step.launches.front());
-    step.kind = StepKind::decode;
-    step.path = AttentionPath::identity;
-    step.num_scheduled = 0;
-    step.context_lens.reset();
-    step.block_tables.reset();
-    step.cu_seqlens_q = step.cu_seqlens_k = {};
-    step.max_seqlen_q = step.max_seqlen_k = 0;
-    step.input_ids = step.positions = {};
-    for (int i = 0; i < kSteps; ++i) {
-      step.layers.clear();
-      step.slot_mapping.clear();
-      for (int row = 0; row < kSequences; ++row) step.slot_mapping.push_back(row * 256 + i % 256);
-      for (int layer = 0; layer < 4; ++layer) {
-        LayerRecord record;
-        record.layer = layer;
-        const auto rows = std::vector<float>(kSequences * 2 * 16, static_cast<float>(i));
-        record.k = record.v = float_tensor({kSequences, 2, 16}, rows);
-        record.q = record.o = float_tensor({0, 8, 16}, {});
-        step.layers.push_back(record);
-      }
-      step.step = i;
-      writer.append(step);
+  constexpr int kSequences = 4;
+  Writer writer(path, manifest);
+  StepRecord step = RandomSteps(22).next();
+  step.config.num_blocks = 64;
+  step.config.block_size = 16;
+  step.blocks.resize(64);
+  for (int id = 0; id < 64; ++id) step.blocks[static_cast<std::size_t>(id)].id = id;
+  for (int i = 0; i < 80; ++i) step.shapes.push_back(step.shapes.front());
+  for (int i = 0; i < 80; ++i) step.launches.push_back(step.launches.front());
+  step.kind = StepKind::decode;
+  step.path = AttentionPath::identity;
+  step.num_scheduled = 0;
+  step.context_lens.reset();
+  step.block_tables.reset();
+  step.cu_seqlens_q = step.cu_seqlens_k = {};
+  step.max_seqlen_q = step.max_seqlen_k = 0;
+  step.input_ids = step.positions = {};
+  for (int i = 0; i < num_steps; ++i) {
+    step.layers.clear();
+    step.slot_mapping.clear();
+    for (int row = 0; row < kSequences; ++row) step.slot_mapping.push_back(row * 256 + i % 256);
+    for (int layer = 0; layer < 4; ++layer) {
+      LayerRecord record;
+      record.layer = layer;
+      const auto rows = std::vector<float>(kSequences * 2 * 16, static_cast<float>(i));
+      record.k = record.v = float_tensor({kSequences, 2, 16}, rows);
+      record.q = record.o = float_tensor({0, 8, 16}, {});
+      step.layers.push_back(record);
     }
+    step.step = i;
+    writer.append(step);
   }
+}
+
+/// 1,000 steps, cold and warm.
+TEST(TracePool, SeekInABundledModelSizedTraceIsFast) {
+  TemporaryFolder folder;
+  constexpr int kSteps = 1000;
+  write_bundled_size(folder / "a.attn", kSteps);
   // CPU time: other tests may run beside this one.
   const auto timed = [](auto&& work) {
     const std::clock_t begin = std::clock();

@@ -165,7 +165,7 @@ void Plan::side(Cutter column) {
 /// Pool, free queue and block tables above each other.
 void Plan::memory(Cutter column) {
   out_[PanelId::tables] = column.bottom(
-      std::clamp(column.rest.h * 0.32F, std::min(150.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
+      std::clamp(column.rest.h * 0.34F, std::min(172.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
   out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
   out_[PanelId::pool] = column.rest;
 }
@@ -186,7 +186,7 @@ void Plan::explore_wide() {
   Cutter right{divide(window, Split::right, std::clamp(w_ * 0.29F, 400.0F, 820.0F) * s_, 300.0F, 520.0F, true,
                       true, whole),
                out_.gap};
-  side({divide(right, Split::side, right.rest.h * 0.38F, 140.0F, 350.0F, false, true, right.rest.h),
+  side({divide(right, Split::side, right.rest.h * 0.335F, 140.0F, 350.0F, false, true, right.rest.h),
         out_.gap});
   memory(right);
   strip(window);

@@ -46,9 +46,13 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
     const Rect bar{column.x, std::min(zero, tip), column.w, std::max(1.0F, std::abs(tip - zero))};
     fill(ui, bar, pad ? ui[Color::pad] : hue_of(ui, row.rows.seq));
     if (column.w >= ui.px(34)) {
-      const float y = score < 0.0F ? bar.bottom() : bar.y - ui.px(14);
-      text_in(ui, FontRole::mono_small, {column.x, y, column.w, ui.px(14)}, ui[Color::text],
-              fmt::format("{:.2f}", score), Align::center);
+      const float label_h = ui.px(14), above = bar.y - label_h, m = axis.y(row.now().m_new);
+      // The line of the maximum would strike a number just below it: that one goes into its bar.
+      const bool inside = score > 0.0F && m < bar.y - 1.0F && m > above - ui.px(2) && bar.h >= label_h;
+      const float y = score < 0.0F ? bar.bottom() : inside ? bar.y + ui.px(1) : above;
+      const Rgb ink = inside ? (pad ? ink_on(ui[Color::pad]) : on_hue_of(ui, row.rows.seq)) : ui[Color::text];
+      text_in(ui, FontRole::mono_small, {column.x, y, column.w, label_h}, ink, fmt::format("{:.2f}", score),
+              Align::center);
     }
     value = fmt::format("key {} ({}): score {}", key, token, tile_number(score));
   }

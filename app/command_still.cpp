@@ -54,7 +54,7 @@ viz::ViewState view_of(const StillOptions& options) {
   view.scale = options.scale;
   view.mode = options.mode;
   viz::theme_to_change(view) = *viz::theme_named(options.theme);  // of that mode
-  view.stage = options.stage;
+  view.stage = options.compare ? viz::StageView::compare : options.stage;
   view.side = options.side;
   if (!(view.scale >= 0.5F) || view.scale > 4.0F) {
     throw InputError(fmt::format("--scale {} is out of range; use 0.5 to 4", options.scale));
@@ -63,9 +63,9 @@ viz::ViewState view_of(const StillOptions& options) {
 }
 
 /// Where the link points; with a comparison when one was asked for.
-void go_to_place(Session& session, const Link& link, const StillOptions& options, viz::ViewState& view) {
+void go_to_place(Session& session, const Link& link, viz::ViewState& view) {
   go_to_link(session, link);
-  if (!options.compare && options.stage != viz::StageView::compare) return;
+  if (view.stage != viz::StageView::compare) return;
   viz::Command compare;
   compare.kind = viz::Command::Kind::compare;
   std::tie(compare.variant_a, compare.variant_b) =
@@ -83,7 +83,7 @@ struct Scene {
         subject(open_subject(options.file, choice, options.overrides)),
         session(subject, choice, [] {}),
         headless(size.first, size.second) {
-    go_to_place(session, subject.link, options, view);
+    go_to_place(session, subject.link, view);
   }
 
   std::pair<int, int> size;

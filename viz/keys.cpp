@@ -146,11 +146,12 @@ void toggle_compare(const Frame& frame, ViewState& view, Commands& commands) {
       trace::first_comparison(*frame.step, frame.manifest->model);
 }
 
-void toggle_diff(const Frame& frame, Commands& commands) {
+void toggle_diff(const Frame& frame, ViewState& view, Commands& commands) {
   if (frame.diff) {
     push(commands, Command::Kind::diff_off);
     return;
   }
+  view.side = SideView::changes;
   push(commands, Command::Kind::diff_with, frame.bookmarks.empty() ? 0 : frame.bookmarks.back().cursor.index);
 }
 
@@ -358,7 +359,7 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
     case KeyAction::compare:
       return toggle_compare(frame, view, commands);
     case KeyAction::diff:
-      return toggle_diff(frame, commands);
+      return toggle_diff(frame, view, commands);
     case KeyAction::repair:
       for (const Switch& s : frame.switches) {
         if (!s.break_it || s.value == s.default_value) continue;

@@ -156,6 +156,7 @@ std::string top_keys(const Store& store, const SeqState& seq, const AttentionVie
     if (column < k_len) token = i < seq.token_ids.size() ? quoted(store.token_text(seq.token_ids[i])) : "?";
     parts.push_back(fmt::format("{} {} {:.4f}", column, token, view.weight(head, row, column)));
   }
+  if (parts.empty() && std::isnan(view.lse[view.at(head, row, 1, 0)])) return "every weight is NaN";
   return parts.empty() ? "no visible key"
                        : fmt::format("{} of {} keys: {}", parts.size(), visible, fmt::join(parts, ", "));
 }

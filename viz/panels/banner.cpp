@@ -16,7 +16,7 @@ std::string measured_text(const Broken& broken) {
 
 std::string token_text(const Broken& broken) {
   if (broken.first_wrong_step < 0) return "no token differs so far";
-  return fmt::format("first wrong token in step {}", broken.first_wrong_step + 1);
+  return fmt::format("first wrong token in step {}", broken.first_wrong_step);
 }
 
 }  // namespace

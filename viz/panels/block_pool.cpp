@@ -169,8 +169,7 @@ void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
   // Room for rings of the outermost cards; their cards stay inside.
   const Rect clip_area{area.x - ui.px(3), area.y - ui.px(3), area.w + ui.px(6), area.h + ui.px(6)};
   const float top = begin_scroll(ui, "pool/cards", clip_area, false);
-  if (scrolls) layout.y = scroll_to_selected(ui, layout, clip_area, top);
-  layout.y += ui.px(3);
+  if (scrolls) layout.y = scroll_to_selected(ui, layout, clip_area, top) + ui.px(3);
   const float pitch = layout.card_h + layout.gap;
   const int first_row = std::clamp(static_cast<int>((clip_area.y - layout.y) / pitch), 0, layout.rows());
   const int end_row =

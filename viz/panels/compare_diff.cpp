@@ -99,7 +99,8 @@ void draw_labels(Ui& ui, const DiffGrid& grid, const Rect& cells, float cell_w, 
     text_in(ui, FontRole::small, label, ui[head == ui.selection.head ? Color::text : Color::muted],
             fmt::format("h{}", head), Align::right);
   }
-  const float wanted = grid.decode ? ui.px(16) : ui.px(26);
+  const std::string widest = std::to_string(grid.row0 + grid.columns() * grid.step);
+  const float wanted = grid.decode ? ui.px(16) : text_width(ui, FontRole::small, widest) + ui.px(8);
   const int step = std::max(1, static_cast<int>(std::ceil(wanted / cell_w)));
   for (int column = 0; column < grid.columns(); column += step) {
     const int row = grid.row0 + column * grid.step;

@@ -166,6 +166,7 @@ void name_tag(Ui& ui, const Rect& rect, std::string_view name) {
 }
 
 std::string tile_number(double value) {
+  if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0.0 ? "\xE2\x88\x92\xE2\x88\x9E" : "\xE2\x88\x9E";
   const double size = std::abs(value);
   if (size >= 10'000.0 || (size > 0.0 && size < 0.0001)) return fmt::format("{:.2e}", value);

@@ -38,9 +38,14 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
   const bool pad = key >= row.rows.k_len;
   const std::string token = token_of(ui, row, key);
   std::string value;
-  if (std::isnan(score)) {
+  if (key >= row.visible) {
     hatch(ui, column, ui[Color::masked], ui.px(6));
     value = fmt::format("key {} ({}): masked, no score is computed", key, token);
+  } else if (!std::isfinite(score)) {
+    outline(ui, column, ui[Color::error], ui.px(2));
+    text_in(ui, FontRole::mono_small, column, ui[Color::error], std::isnan(score) ? "NaN" : "inf",
+            Align::center);
+    value = fmt::format("key {} ({}): score {}", key, token, tile_number(score));
   } else {
     const float zero = axis.y(0.0F), tip = axis.y(score);
     const Rect bar{column.x, std::min(zero, tip), column.w, std::max(1.0F, std::abs(tip - zero))};

@@ -27,16 +27,13 @@ struct TileScores {
 
 TileScores read_scores(const trace::AttentionView& view, const TileRow& row, int begin, int end) {
   TileScores out;
+  end = std::min(end, row.visible);
   for (int k = begin; k < end; ++k) {
-    const float score = view.score(row.head, row.row, k);
-    if (std::isnan(score)) continue;
     ++out.seen;
-    out.max = std::max(out.max, score);
+    out.max = std::fmax(out.max, view.score(row.head, row.row, k));
   }
-  for (int k = begin; k < end && out.seen > 0; ++k) {
-    const float score = view.score(row.head, row.row, k);
-    if (!std::isnan(score)) out.sum += std::exp(static_cast<double>(score) - out.max);
-  }
+  for (int k = begin; k < end; ++k)
+    out.sum += std::exp(static_cast<double>(view.score(row.head, row.row, k)) - out.max);
   return out;
 }
 
@@ -160,6 +157,7 @@ TileRow tile_row(const Frame& frame, const Selection& selection) {
   row.row = row.rows.q0 + row.q_row;
   row.k_tile = view.k_tile;
   row.num_keys = std::min(row.rows.attended, view.max_k);
+  row.visible = visible_keys(mask_in_force(*frame.step), row.q_row, row.rows.q_len, row.num_keys);
   row.lse = view.lse[view.at(row.head, row.row, 1, 0)];
   find_ranges(view, row);
   const int count = std::min(view.num_tiles, (row.num_keys + view.k_tile - 1) / view.k_tile);

@@ -68,7 +68,7 @@ void draw_tile_box(Ui& ui, const TileRow& row, const TileStrip& strip, const Til
   }
   if (text_width(ui, FontRole::small, label) > below.w) label = tile.rescale() ? "\xE2\x86\xBB" : number;
   const bool wrong = ticked && !tile.holds();
-  if (text_width(ui, FontRole::small, label) <= below.w + 1.0F)
+  if (text_width(ui, FontRole::small, label) <= below.w)
     text_in(ui, FontRole::small, below,
             ui[wrong                   ? Color::error
                : tile.rescale()        ? Color::warning

@@ -72,7 +72,7 @@ void move_splitter(ViewState& view, const ScreenLayout& layout, Split split, flo
 
 void draw_focus(Ui& ui, const ScreenLayout& layout) {
   const PanelId id = ui.view.shell.focused;
-  if (id == PanelId::count_ || !layout.shows(id)) return;
+  if (id == PanelId::count_ || !layout.shows(id) || ui.view.shell.overlay != Overlay::none) return;
   const Rect& r = layout[id];
   ImGui::GetForegroundDrawList()->AddRect({r.x - 1.0F, r.y - 1.0F}, {r.right() + 1.0F, r.bottom() + 1.0F},
                                           rgba(ui[Color::accent]), ui.px(2), 0, std::max(2.0F, ui.px(2)));

@@ -50,7 +50,8 @@ struct TileRow {
   int row = 0;    // packed
   int k_tile = 0;
   int num_keys = 0;  // attended by the sequence
-  int visible = 0;   // of them, what the mask lets this row see; a score that is NaN below it is a wrong number
+  int visible =
+      0;  // of them, what the mask lets this row see; a score that is NaN below it is a wrong number
   std::vector<TileState> tiles;
   std::vector<SplitPart> splits;  // empty: not split
   int cursor = -1;                // tile looked at

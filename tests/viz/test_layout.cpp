@@ -112,15 +112,20 @@ TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
 TEST(ScreenLayout, PresentShowsAtMostThreeThingsAndACaption) {
   LayoutInput input{.width = 1920, .height = 1080, .scale = 1.35F, .mode = ScreenMode::present};
   const ScreenLayout memory = layout_screen(input);
-  EXPECT_EQ(memory.pages, 2);
+  EXPECT_EQ(memory.pages, 3);
   for (const PanelId id :
        {PanelId::strip, PanelId::mask, PanelId::weights, PanelId::pool, PanelId::caption, PanelId::timeline})
     EXPECT_TRUE(memory.shows(id)) << static_cast<int>(id);
-  for (const PanelId id : {PanelId::requests, PanelId::code, PanelId::stages, PanelId::status})
+  for (const PanelId id :
+       {PanelId::requests, PanelId::tables, PanelId::code, PanelId::stages, PanelId::status})
     EXPECT_FALSE(memory.shows(id)) << static_cast<int>(id);
   input.page = 1;
+  const ScreenLayout tables = layout_screen(input);
+  EXPECT_FALSE(tables.shows(PanelId::pool));
+  EXPECT_TRUE(tables.shows(PanelId::tables));
+  input.page = 2;
   const ScreenLayout side = layout_screen(input);
-  EXPECT_FALSE(side.shows(PanelId::pool));
+  EXPECT_FALSE(side.shows(PanelId::tables));
   EXPECT_TRUE(side.shows(PanelId::stages));
   EXPECT_EQ(side[PanelId::weights].x, memory[PanelId::weights].x);  // the stage stays where it is
   EXPECT_EQ(side[PanelId::weights].w, memory[PanelId::weights].w);

@@ -281,7 +281,7 @@ void Plan::explore() {
 
 void Plan::present() {
   const bool beside = w_ >= 800.0F && h_ >= 440.0F;
-  set_pages(beside ? 2 : 3);
+  set_pages(3);
   frame(h_ >= 440.0F ? 96.0F : 0.0F, false);
   if (h_ >= 340.0F) out_[PanelId::caption] = inner_.bottom((h_ >= 440.0F ? 78.0F : 46.0F) * s_);
   banner(inner_);
@@ -291,7 +291,10 @@ void Plan::present() {
                         true, true, inner_.rest.w),
                  out_.gap};
     if (out_.page == 0) {
-      memory(right);
+      if (right.rest.h >= 300.0F * s_) out_[PanelId::free_queue] = right.bottom(kFreeQueue * s_);
+      out_[PanelId::pool] = right.rest;
+    } else if (out_.page == 1) {
+      out_[PanelId::tables] = right.rest;
     } else {
       side(right);
     }

@@ -1,13 +1,11 @@
 #include "tests/app/program.h"
 
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 
 namespace attn::app::testing {
 namespace fs = std::filesystem;
@@ -39,17 +37,6 @@ ProgramResult run_program(const std::vector<std::string>& arguments) {
       "env -u DISPLAY -u WAYLAND_DISPLAY " + quoted(std::string(ATTN_BINARY_DIR) + "/attnscope");
   for (const std::string& argument : arguments) command += " " + quoted(argument);
   return run_shell(command);
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "attnscope-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 std::string read_file(const fs::path& path) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/opening.h"
+#include "tests/temporary_folder.h"
 
 namespace attn::app::testing {
 
@@ -20,19 +21,7 @@ ProgramResult run_program(const std::vector<std::string>& arguments);
 /// Any command line for the shell.
 ProgramResult run_shell(const std::string& command);
 
-/// An empty folder that goes away with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test_support::TemporaryFolder;
 
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& text);

@@ -58,17 +58,7 @@ bool same_layers(const StepRecord& a, const StepRecord& b) {
   return true;
 }
 
-void expect_recordable(const std::vector<StepPtr>& steps) {
-  const trace::ModelShape shape{.name = "tiny",
-                                .architecture = "LlamaForCausalLM",
-                                .num_layers = 2,
-                                .num_heads = 4,
-                                .num_kv_heads = 2,
-                                .head_dim = 8,
-                                .hidden_size = 32,
-                                .vocab_size = 61,
-                                .dtype = DType::f32,
-                                .scale = {}};
+void expect_recordable(const std::vector<StepPtr>& steps, const trace::ModelShape& shape) {
   for (const StepPtr& step : steps) EXPECT_NO_THROW(trace::check_record(*step, shape)) << step->step;
 }
 
@@ -80,7 +70,7 @@ class EngineBreak : public testing::Test {
     right_ = run_model(model_, config, requests);
     break_it(config);
     wrong_ = run_model(model_, config, requests);
-    expect_recordable(wrong_);
+    expect_recordable(wrong_, model_.model_shape());
   }
 
   TinyModel model_;

@@ -104,16 +104,7 @@ TEST(EngineGraphs, RecordsSurviveTheFileAndTheInspectorKnowsThatNothingWasStored
     const auto steps = continue_own_text(model, config);
     trace::Manifest manifest;
     manifest.config = steps[0]->config;
-    manifest.model = {.name = "tiny",
-                      .architecture = "LlamaForCausalLM",
-                      .num_layers = 2,
-                      .num_heads = 4,
-                      .num_kv_heads = 2,
-                      .head_dim = 8,
-                      .hidden_size = 32,
-                      .vocab_size = 61,
-                      .dtype = DType::f32,
-                      .scale = {}};
+    manifest.model = model.model_shape();
     const auto path = folder / (skip ? "skip.attn" : "graph.attn");
     {
       trace::Writer writer(path, manifest);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/engine/attention_paths.h"
 #include "core/model/transformer.h"
 
 namespace attn::test {
@@ -30,6 +31,8 @@ class TinyModel {
   TinyModel(const TinyModel&) = delete;
   TinyModel& operator=(const TinyModel&) = delete;
   const std::filesystem::path& dir() const { return dir_; }
+  /// As a trace of it says.
+  trace::ModelShape model_shape() const { return shape_of(load_model_config(dir_)); }
 
  private:
   std::filesystem::path dir_;

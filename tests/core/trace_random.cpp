@@ -1,7 +1,6 @@
 #include "tests/core/trace_random.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -335,17 +334,6 @@ void expect_same_record(const StepRecord& a, const StepRecord& b) {
   expect_same_work(a, b);
   EXPECT_EQ(a.token_texts, b.token_texts);
   EXPECT_EQ(a.state_hash, b.state_hash);
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "attnscope-test-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {

@@ -10,6 +10,7 @@
 
 #include "core/trace/step_record.h"
 #include "core/trace/trace_file.h"
+#include "tests/temporary_folder.h"
 
 namespace attn::trace::test {
 
@@ -45,18 +46,7 @@ std::shared_ptr<Recording> random_recording(std::uint32_t seed, int count);
 /// Compares every field of two records with gtest expectations (launch times by bits: NaN equals NaN).
 void expect_same_record(const StepRecord& a, const StepRecord& b);
 
-/// A fresh path for a test's file; the folder is removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using test_support::TemporaryFolder;
 
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::vector<std::byte>& bytes);

@@ -20,6 +20,21 @@ const Command* only(const Commands& commands, Command::Kind kind) {
   return commands.size() == 1 && commands[0].kind == kind ? &commands[0] : nullptr;
 }
 
+/// What panels get, without a panel being drawn.
+Ui ui_of(const Frame& frame, Headless& screen) {
+  return {frame,
+          screen.selection,
+          screen.view,
+          screen.marks,
+          screen.commands,
+          theme_of(ThemeId::dark),
+          1.0F,
+          nullptr,
+          {},
+          {},
+          false};
+}
+
 Switch top_left() {
   return {.name = "mask",
           .values = {"bottom_right", "top_left"},
@@ -37,17 +52,7 @@ TEST(Menus, EveryActionIsInItsMenuWithItsKey) {
     screen.click(s.frame, "header/menu/" + std::string(menu_title(static_cast<Menu>(m))));
     EXPECT_EQ(screen.view.shell.overlay, Overlay::menu);
     screen.draw(s.frame);
-    const Ui ui{s.frame,
-                screen.selection,
-                screen.view,
-                screen.marks,
-                screen.commands,
-                theme_of(ThemeId::dark),
-                1.0F,
-                nullptr,
-                {},
-                {},
-                false};
+    const Ui ui = ui_of(s.frame, screen);
     const auto entries = menu_entries(ui, static_cast<Menu>(m));
     for (const KeyBinding& key : key_table()) {
       if (key.menu != static_cast<Menu>(m)) continue;
@@ -161,17 +166,7 @@ TEST(Palette, PanelsAloneAndBreakPointsAreThere) {
 TEST(Find, TokensBlocksStepsAndWeights) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);
-  const Ui ui{s.frame,
-              screen.selection,
-              screen.view,
-              screen.marks,
-              screen.commands,
-              theme_of(ThemeId::dark),
-              1.0F,
-              nullptr,
-              {},
-              {},
-              false};
+  const Ui ui = ui_of(s.frame, screen);
   const auto named = [&](const std::string& typed, const std::string& name) {
     const auto entries = find_entries(ui, typed);
     return std::any_of(entries.begin(), entries.end(),

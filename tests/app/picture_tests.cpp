@@ -12,6 +12,7 @@
 #include "app/opening.h"
 #include "kernels/common/check.h"
 #include "tests/app/program.h"
+#include "tests/paths.h"
 
 namespace attn::app {
 namespace {
@@ -117,9 +118,9 @@ TEST(Picture, StripDrawsSeveralStepsAndASheet) {
 TEST(Window, OpensDrawsAndCloses) {
   if (run_shell("command -v xvfb-run").exit_code != 0) GTEST_SKIP() << "xvfb-run is not installed";
   const testing::TemporaryFolder config;  // the user's own settings stay as they are
-  const auto result =
-      run_shell("XDG_CONFIG_HOME=" + config.path().string() + " xvfb-run -a -s '-screen 0 1920x1080x24' " +
-                std::string(ATTN_BINARY_DIR) + "/attnscope view --device simt --seconds 1 --print-start");
+  const auto result = run_shell(
+      "XDG_CONFIG_HOME=" + config.path().string() + " xvfb-run -a -s '-screen 0 1920x1080x24' " +
+      (tree::binary_dir() / "attnscope").string() + " view --device simt --seconds 1 --print-start");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.err.find("first frame after"), std::string::npos) << result.err;
   const std::string settings = testing::read_file(config.path() / "attnscope/settings.json");

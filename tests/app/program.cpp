@@ -34,7 +34,7 @@ ProgramResult run_shell(const std::string& command) {
 
 ProgramResult run_program(const std::vector<std::string>& arguments) {
   std::string command =
-      "env -u DISPLAY -u WAYLAND_DISPLAY " + quoted(std::string(ATTN_BINARY_DIR) + "/attnscope");
+      "env -u DISPLAY -u WAYLAND_DISPLAY " + quoted((tree::binary_dir() / "attnscope").string());
   for (const std::string& argument : arguments) command += " " + quoted(argument);
   return run_shell(command);
 }
@@ -51,7 +51,6 @@ void write_file(const fs::path& path, const std::string& text) {
   file << text;
 }
 
-fs::path source_dir() { return ATTN_SOURCE_DIR; }
 fs::path model_dir() { return source_dir() / "assets/models/shakespeare-1m"; }
 fs::path default_scenario() { return source_dir() / "assets/lessons/three-prompts.json"; }
 Subject scenario_subject(const std::vector<std::string>& sets) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/opening.h"
+#include "tests/paths.h"
 #include "tests/temporary_folder.h"
 
 namespace attn::app::testing {
@@ -26,8 +27,8 @@ using test_support::TemporaryFolder;
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& text);
 
-std::filesystem::path source_dir();
 /// The bundled model, the scenario shown by default.
+using tree::source_dir;
 std::filesystem::path model_dir();
 std::filesystem::path default_scenario();
 /// The default scenario with settings such as "engine.num_blocks=8".

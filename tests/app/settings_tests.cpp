@@ -6,6 +6,7 @@
 
 #include "app/settings.h"
 #include "tests/app/program.h"
+#include "tests/paths.h"
 
 namespace attn::app {
 namespace {
@@ -90,7 +91,7 @@ TEST(Interrupt, LeavesNoPartBehind) {
   const std::string part = folder.file("x.jsonl.part");
   // A long run, interrupted once its part file is there.
   const auto result =
-      run_shell(std::string(ATTN_BINARY_DIR) + "/attnscope run " + testing::default_scenario().string() +
+      run_shell((tree::binary_dir() / "attnscope").string() + " run " + testing::default_scenario().string() +
                 " --device simt --set requests.0.max_tokens=400 --set engine.num_blocks=400 --set "
                 "requests.0.ignore_eos=true"
                 " --jsonl " +

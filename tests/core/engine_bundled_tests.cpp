@@ -7,11 +7,12 @@
 
 #include "core/model/transformer.h"
 #include "engine_support.h"
+#include "tests/paths.h"
 
 namespace attn::test {
 namespace {
 
-const std::filesystem::path kModels = std::filesystem::path(ATTN_SOURCE_DIR) / "assets/models";
+const std::filesystem::path kModels = tree::source_dir() / "assets/models";
 
 void expect_the_library_s_text(const EngineConfig& config) {
   std::ifstream file(kModels / "goldens/shakespeare-1m.json");

@@ -6,6 +6,7 @@
 
 #include "core/engine/decode_graphs.h"
 #include "engine_support.h"
+#include "tests/paths.h"
 
 namespace attn::test {
 namespace {
@@ -181,7 +182,7 @@ TEST(EngineGraphs, RandomScenariosHaveTheSameBitsWithAndWithoutGraphs) {
 
 TEST(EngineGraphs, TheBundledModelWritesTheSameBits) {
   const auto device = make_simt_device();
-  Transformer transformer(*device, std::filesystem::path(ATTN_SOURCE_DIR) / "assets/models/shakespeare-1m");
+  Transformer transformer(*device, tree::source_dir() / "assets/models/shakespeare-1m");
   const auto run = [&](bool graphs) {
     EngineConfig config = pool(16, 24);
     config.cuda_graphs = graphs;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine_support.h"
+#include "tests/paths.h"
 
 namespace attn::test {
 namespace {
@@ -50,7 +51,7 @@ std::pair<EngineConfig, std::vector<Request>> read_scenario(const std::string& h
 }
 
 TEST(EngineNano, StepsAreThoseOfNanoVllm) {
-  std::ifstream file(ATTN_SOURCE_DIR "/tests/core/goldens/engine_nano.txt");
+  std::ifstream file(tree::source_dir() / "tests/core/goldens/engine_nano.txt");
   ASSERT_TRUE(file);
   int num_scenarios = 0;
   std::string line;

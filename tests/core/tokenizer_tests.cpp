@@ -9,6 +9,7 @@
 #include "core/model/tokenizer.h"
 #include "core/model/utf8.h"
 #include "tests/core/model_support.h"
+#include "tests/paths.h"
 
 namespace attn::test {
 
@@ -252,7 +253,7 @@ TEST(Tokenizer, RefusesWhatIsNotByteLevelBpe) {
 // Six pre-tokenizers, random text from many scripts: tests/core/goldens/tokenizers.json, made by
 // make_tokenizers.py beside it with the `tokenizers` library.
 TEST(Tokenizer, SameIdsAsTheTokenizersLibrary) {
-  std::ifstream stream(std::filesystem::path(ATTN_SOURCE_DIR) / "tests/core/goldens/tokenizers.json");
+  std::ifstream stream(tree::source_dir() / "tests/core/goldens/tokenizers.json");
   const json goldens = json::parse(stream);
   ASSERT_GE(goldens.size(), 6U);
   for (const json& golden : goldens) {

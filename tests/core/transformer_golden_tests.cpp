@@ -8,6 +8,7 @@
 #include "core/model/utf8.h"
 #include "tests/core/model_support.h"
 #include "tests/core/transformer_reference.h"
+#include "tests/paths.h"
 
 namespace attn::test {
 
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
-const std::filesystem::path kModels = std::filesystem::path(ATTN_SOURCE_DIR) / "assets/models";
+const std::filesystem::path kModels = tree::source_dir() / "assets/models";
 const std::filesystem::path kModel = kModels / "shakespeare-1m";
 
 json goldens() {

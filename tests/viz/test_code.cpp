@@ -13,6 +13,7 @@
 #include "core/trace/names.h"
 #include "headless.h"
 #include "sample_frame.h"
+#include "tests/paths.h"
 #include "viz/code/embedded_sources.h"
 #include "viz/panels/code_places.h"
 #include "viz/panels/code_text.h"
@@ -42,7 +43,7 @@ void launch(sample::Sample& sample, Stage stage, const char* kernel) {
 TEST(CodeSources, AreTheFilesOfTheRepository) {
   ASSERT_FALSE(embedded_sources().empty());
   for (const EmbeddedSource& source : embedded_sources()) {
-    std::ifstream file(std::string(ATTN_SOURCE_DIR) + "/" + std::string(source.path), std::ios::binary);
+    std::ifstream file(tree::source_dir() / source.path, std::ios::binary);
     std::stringstream text;
     text << file.rdbuf();
     EXPECT_TRUE(source.text == text.str()) << source.path << " has changed since the build";
@@ -69,7 +70,7 @@ TEST(CodeSources, MarkersAreTakenOffAndNameLines) {
 }
 
 TEST(CodeSources, TheCheckRefusesMissingAndDoubledMarkers) {
-  const std::string root = std::string(ATTN_BINARY_DIR) + "/marker_check";
+  const std::string root = (tree::binary_dir() / "marker_check").string();
   const auto write = [&](const std::string& path, const std::string& text) {
     std::ofstream(root + "/" + path) << text;
   };
@@ -81,7 +82,7 @@ TEST(CodeSources, TheCheckRefusesMissingAndDoubledMarkers) {
     command = fmt::format(
         "cmake -DROOT='{0}' -DFILES=a.cuh -DOUTPUT='{0}/out.cpp' -P "
         "'{1}/viz/code/embed_sources.cmake' > '{0}/log' 2>&1",
-        root, ATTN_SOURCE_DIR);
+        root, tree::source_dir().string());
     const int status = std::system(command.c_str());
     std::ifstream log(root + "/log");
     std::stringstream words;

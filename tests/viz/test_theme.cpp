@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.h"
 #include "viz/lookup.h"
 #include "viz/palette.h"
 #include "viz/screen.h"
@@ -166,8 +167,7 @@ TEST(Theme, PresentStartsWithOneMadeForProjectors) {
 TEST(Theme, NobodyElseNamesAColour) {
   namespace fs = std::filesystem;
   int files = 0;
-  for (const fs::directory_entry& entry :
-       fs::recursive_directory_iterator(fs::path(ATTN_SOURCE_DIR) / "viz")) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree::source_dir() / "viz")) {
     const std::string stem = entry.path().stem().string();
     if (!entry.is_regular_file() || stem == "theme" || stem == "palette") continue;
     ++files;

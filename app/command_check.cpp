@@ -62,9 +62,7 @@ int check_scenario(const fs::path& path) {
   }
   fmt::print("scenario '{}': {} requests, block_size {}, {} blocks\n", scenario.name,
              scenario.requests.size(), scenario.engine.block_size, scenario.engine.num_blocks);
-  if (scenario.film_stops > 0) {
-    fmt::print("{} film stops: this version does not play them\n", scenario.film_stops);
-  }
+  if (!scenario.script.empty()) fmt::print("{} stops\n", scenario.script.stops.size());
   check_model(scenario.model);
   return check_requests(scenario) == 0 ? 0 : 1;
 }

@@ -44,6 +44,11 @@ std::vector<ObjectReader> ObjectReader::objects(const char* key) {
   return out;
 }
 
+std::vector<std::string> ObjectReader::keys() {
+  for (const auto& [key, value] : object_->items()) known_.push_back(key);
+  return known_;
+}
+
 void ObjectReader::finish() const {
   for (const auto& [key, value] : object_->items()) {
     if (std::ranges::find(known_, key) != known_.end()) continue;
@@ -94,6 +99,11 @@ void ObjectReader::get(const char* key, const Json& json, float& value) const {
   value = json.get<float>();
 }
 
+void ObjectReader::get(const char* key, const Json& json, double& value) const {
+  if (!json.is_number() || !std::isfinite(json.get<double>())) wrong_type(key, json, "a number");
+  value = json.get<double>();
+}
+
 void ObjectReader::get(const char* key, const Json& json, std::string& value) const {
   if (!json.is_string()) wrong_type(key, json, "text in double quotes");
   value = json.get<std::string>();
@@ -108,6 +118,12 @@ void ObjectReader::get(const char* key, const Json& json, std::vector<std::int32
     }
     value.push_back(element.get<std::int32_t>());
   }
+}
+
+void ObjectReader::get(const char* key, const Json& json, std::vector<std::string>& value) const {
+  const bool good = json.is_array() && std::ranges::all_of(json, [](const Json& e) { return e.is_string(); });
+  if (!good) wrong_type(key, json, "a list of texts: [\"...\", ...]");
+  value = json.get<std::vector<std::string>>();
 }
 
 }  // namespace attn::app

@@ -32,17 +32,29 @@ class ObjectReader {
   template <class T>
   T need(const char* key, const char* hint) {
     T value{};
-    if (!read(key, value))
-      refuse(pointer_, fmt::format("'{}' is missing in {}", key, path_text(pointer_)), hint);
+    if (!read(key, value)) missing(key, hint);
     return value;
   }
   /// A nested object; nothing when it is not there.
   std::optional<ObjectReader> object(const char* key);
   /// A list of objects; empty when it is not there.
   std::vector<ObjectReader> objects(const char* key);
+  /// A member as it stands, for values of more than one type; null when it is not there.
+  const nlohmann::json* raw(const char* key) { return find(key); }
+  /// All keys, for objects whose keys are data; they count as known.
+  std::vector<std::string> keys();
+  /// "file.json:12" of a member, or of the object itself for "".
+  const std::string& where(std::string_view key) const {
+    return document_->where(key.empty() ? pointer_ : child(key));
+  }
   /// Call last: throws InputError for the first key that was never read, with the nearest known one.
   void finish() const;
 
+  [[noreturn]] void missing(const char* key, const std::string& hint) const {
+    refuse(pointer_, fmt::format("'{}' is missing in {}", key, path_text(pointer_)), hint);
+  }
+  /// "requests[0].prompt", as messages write it.
+  std::string path(const char* key) const { return path_text(child(key)); }
   /// Throws InputError "what (place); hint", the place being that of `key`, or of the object for null.
   [[noreturn]] void fail(const char* key, const std::string& what, const std::string& hint) const;
 
@@ -58,8 +70,10 @@ class ObjectReader {
 
   void get(const char* key, const nlohmann::json& json, bool& value) const;
   void get(const char* key, const nlohmann::json& json, float& value) const;
+  void get(const char* key, const nlohmann::json& json, double& value) const;
   void get(const char* key, const nlohmann::json& json, std::string& value) const;
   void get(const char* key, const nlohmann::json& json, std::vector<std::int32_t>& value) const;
+  void get(const char* key, const nlohmann::json& json, std::vector<std::string>& value) const;
   template <class T>
   void get_integer(const char* key, const nlohmann::json& json, T& value) const;
   template <class E>

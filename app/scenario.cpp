@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/object_reader.h"
+#include "app/script_read.h"
 #include "core/engine/config_fields.h"
 #include "core/model/json_fields.h"
 
@@ -115,21 +116,8 @@ void read_subject(ObjectReader& object, const fs::path& folder, Scenario& scenar
   }
 }
 
-}  // namespace
-
-fs::path assets_dir() {
-  if (fs::exists(ATTN_ASSETS_DIR)) return ATTN_ASSETS_DIR;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return program.parent_path().parent_path() / "assets";
-}
-
-Scenario parse_scenario(const std::string& text, const fs::path& path,
-                        const std::vector<std::string>& overrides) {
-  LocatedJson document = parse_located(text, path.filename().string());
-  for (const std::string& override : overrides) apply_override(document, override);
-  ObjectReader object(document);
-
+/// What is run: everything but the script, which the caller reads from the same `object`.
+Scenario read_run(ObjectReader& object, const LocatedJson& document, const fs::path& path) {
   Scenario scenario;
   int version = kScenarioVersion;
   object.read("version", version);
@@ -146,8 +134,9 @@ Scenario parse_scenario(const std::string& text, const fs::path& path,
   }
   object.read("max_steps", scenario.max_steps);
   require(object, "max_steps", scenario.max_steps, scenario.max_steps >= 1, "1 or more");
-  scenario.film_stops = static_cast<int>(object.objects("film").size());
   read_subject(object, path.parent_path(), scenario);
+  object.raw("$schema");  // for editors
+  know_script_keys(object);
   object.finish();
 
   validate_engine(scenario.engine, document);
@@ -158,7 +147,29 @@ Scenario parse_scenario(const std::string& text, const fs::path& path,
         scenario.requests.empty() ? "add at least one entry to requests" : "leave them out");
   }
   std::ranges::stable_sort(scenario.requests, {}, &ScenarioRequest::at_step);  // ids count in order of entry
-  scenario.json = document.value.dump(2);
+  scenario.json = without_script(document).value.dump(2);
+  return scenario;
+}
+
+}  // namespace
+
+fs::path assets_dir() {
+  if (fs::exists(ATTN_ASSETS_DIR)) return ATTN_ASSETS_DIR;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return program.parent_path().parent_path() / "assets";
+}
+
+Scenario parse_scenario(const std::string& text, const fs::path& path,
+                        const std::vector<std::string>& overrides) {
+  LocatedJson document = parse_located(text, path.filename().string());
+  for (const std::string& override : overrides) apply_override(document, override);
+  ObjectReader object(document);
+  Scenario scenario = read_run(object, document, path);
+  scenario.script = read_script(object, document, scenario, path.parent_path(), [&](const LocatedJson& run) {
+    ObjectReader root(run);
+    return read_run(root, run, path);
+  });
   return scenario;
 }
 

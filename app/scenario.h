@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/script.h"
 #include "core/engine/config.h"
 #include "core/engine/sampling_params.h"
 
@@ -29,8 +30,8 @@ struct Scenario {
   EngineConfig engine;
   std::vector<ScenarioRequest> requests;  // by at_step, then as written
   int max_steps = 1000;
-  int film_stops = 0;  // validated to be a list; played by a later version
-  std::string json;    // the text as run, --set applied
+  std::string json;  // the text as run: --set applied, without the script
+  Script script;     // what is told along it; empty unless the file has stops
 };
 
 /// Throws InputError: file, line, key and what is allowed. `overrides` are "engine.block_size=4".

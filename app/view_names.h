@@ -1,4 +1,4 @@
-// Names of the layouts and views, as the settings and the command line write them.
+// Names of layouts, views and grains, as the settings and the command line write them.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/trace/cursor.h"
 #include "viz/layout/screen_layout.h"
 
 namespace attn::app {
@@ -22,6 +23,9 @@ inline constexpr std::array<std::string_view, 4> kViewNames<viz::StageView>{"wei
 template <>
 inline constexpr std::array<std::string_view, 4> kViewNames<viz::SideView>{"code", "stages", "costs",
                                                                            "changes"};
+template <>
+inline constexpr std::array<std::string_view, 5> kViewNames<trace::Grain>{"step", "stage", "head", "tile",
+                                                                          "cell"};
 
 template <class E>
 std::string_view view_name(E value) {

@@ -45,7 +45,7 @@ TEST(Scenario, ReadsEveryField) {
       {"at_step": 2, "id": "late", "token_ids": [1, 2], "max_tokens": 3, "temperature": 0.5, "top_k": 4,
        "top_p": 0.9, "ignore_eos": true},
       {"prompt_tokens": 5}],
-    "max_steps": 7, "film": [{"stop": "one"}]})");
+    "max_steps": 7, "film": [{"stop": "one", "caption": "One."}]})");
   EXPECT_EQ(s.name, "all");
   EXPECT_EQ(s.model, testing::model_dir());
   EXPECT_EQ(s.engine.block_size, 4);
@@ -69,7 +69,7 @@ TEST(Scenario, ReadsEveryField) {
   EXPECT_FLOAT_EQ(s.requests[1].sampling.top_p, 0.9F);
   EXPECT_TRUE(s.requests[1].sampling.ignore_eos);
   EXPECT_EQ(s.max_steps, 7);
-  EXPECT_EQ(s.film_stops, 1);
+  EXPECT_EQ(s.script.stops.size(), 1U);
 }
 
 TEST(Scenario, SetChangesOneValueAndIsKept) {
@@ -237,6 +237,23 @@ TEST(ScenarioSchema, HasTheKeysThatTheReaderKnows) {
             property_names(properties.at("engine")));
   EXPECT_EQ(known_keys("{\"requests\": [{" + odd + ", \"prompt\": \"O\"}]}"),
             property_names(properties.at("requests").at("items")));
+
+  const auto& defs = schema.at("$defs");
+  const auto of_stop = [&](const std::string& stop, const std::string& rest = "") {
+    return known_keys("{" + kRequest + rest + R"(, "film": [{"stop": "x", "caption": "x", )" + stop + "}]}");
+  };
+  const auto inside = [&](const std::string& key, const std::string& more = "") {
+    return of_stop("\"" + key + "\": {" + more + odd + "}");
+  };
+  EXPECT_EQ(of_stop(odd), property_names(defs.at("stop")));
+  EXPECT_EQ(inside("goto"), property_names(defs.at("moment")));
+  EXPECT_EQ(inside("step_to"), property_names(defs.at("stop").at("properties").at("step_to")));
+  EXPECT_EQ(inside("select"), property_names(defs.at("select")));
+  EXPECT_EQ(inside("compare"), property_names(defs.at("compare")));
+  EXPECT_EQ(inside("compare", "\"b\": {" + odd + "}, "), property_names(defs.at("variant")));
+  EXPECT_EQ(inside("task", "\"do\": \"x\", "), property_names(defs.at("exercise")));
+  EXPECT_EQ(of_stop("\"hold\": 1", ", \"runs\": [{\"name\": \"r\", " + odd + "}]"),
+            property_names(properties.at("runs").at("items")));
 }
 
 TEST(LocatedJson, KnowsTheLineOfEveryKeyAndElement) {

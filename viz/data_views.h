@@ -44,7 +44,14 @@ struct RequestsView {
   int shown_seq = -1;  // selected sequence that was last scrolled to
 };
 
+/// Sequences that lists last scrolled to, so that the wheel still scrolls.
+struct ListViews {
+  int tables_seq = -1;
+  int mass_seq = -1;
+};
+
 struct DataViews {
+  ListViews lists;
   PoolView pool;
   TimelineView timeline;
   RequestsView requests;

@@ -153,6 +153,39 @@ TEST(Compare, EverythingStaysInsideThePanelAtEverySize) {
   }
 }
 
+TEST(Compare, DifferenceAndBytesAreShownWhereverThePicturesAre) {
+  for (const auto& sample : {compared(sample::padded_decode()), compared(sample::prefill())}) {
+    for (const auto& [w, h] : {std::pair{1024.0F, 640.0F}, {1366.0F, 768.0F}, {1600.0F, 900.0F}}) {
+      Headless ui(w, h);
+      in_compare(ui).draw(sample.frame);
+      ui.draw(sample.frame);
+      for (const char* name : {"compare/diff/text", "compare/cost/bytes/ratio"})
+        EXPECT_TRUE(ui.marks.find(name)) << name << " at " << w << " x " << h;
+      const char* picture =
+          sample.step->path >= AttentionPath::decode_paged ? "compare/b/key/0" : "compare/b/cells";
+      EXPECT_TRUE(ui.marks.get(picture)) << picture << " at " << w << " x " << h;
+    }
+  }
+}
+
+TEST(Compare, BarsOfBothSidesStandOnOneLineAndShareTheirScale) {
+  auto sample = compared(sample::padded_decode());
+  // The other side attends to its own keys only: wider bars, and a larger weight at its top.
+  auto other = std::make_shared<trace::AttentionView>(*sample.attention);
+  other->attended = other->k_lens;
+  auto compare = std::make_shared<CompareView>(*sample.frame.compare);
+  compare->b.view = other;
+  sample.frame.compare = compare;
+  for (const auto& [w, h] : {std::pair{1024.0F, 640.0F}, {1600.0F, 900.0F}, {1920.0F, 1080.0F}}) {
+    Headless ui(w, h);
+    in_compare(ui).draw(sample.frame);
+    const auto a = ui.marks.get("compare/a/key/0"), b = ui.marks.get("compare/b/key/0");
+    ASSERT_TRUE(a && b);
+    EXPECT_FLOAT_EQ(a->rect.y, b->rect.y) << w << " x " << h;
+    EXPECT_FLOAT_EQ(a->rect.bottom(), b->rect.bottom()) << w << " x " << h;
+  }
+}
+
 TEST(Compare, NothingYetIsSaid) {
   Headless ui(1600, 900);
   in_compare(ui).draw(sample::empty().frame);

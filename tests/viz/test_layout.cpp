@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "viz/layout/bar_layout.h"
 #include "viz/layout/grid_layout.h"
+#include "viz/layout/label_spread.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/layout/strip_layout.h"
 
@@ -237,6 +239,32 @@ TEST(BarLayout, ManyKeysShareBarsWithinTheirBlock) {
   }
   EXPECT_EQ(keys, 4096);
   EXPECT_LE(bars.column(bars.num_bars() - 1, {0, 0, 500, 10}).right(), 501.0F);
+}
+
+TEST(LabelSpread, FirstLastAndChosenAreThereAndNoneTouch) {
+  for (const int count : {1, 2, 7, 64, 999}) {
+    for (const float pitch : {0.7F, 3.0F, 14.0F, 60.0F}) {
+      for (const int chosen : {-1, 0, count / 2, count - 1}) {
+        constexpr float kNeeded = 20.0F;
+        const std::vector<int> labels = spread_labels(count, pitch, kNeeded, chosen);
+        ASSERT_FALSE(labels.empty());
+        for (std::size_t i = 1; i < labels.size(); ++i) {
+          ASSERT_GE(pitch * static_cast<float>(labels[i] - labels[i - 1]), kNeeded);
+        }
+        const auto has = [&](int place) {
+          return std::find(labels.begin(), labels.end(), place) != labels.end();
+        };
+        EXPECT_TRUE(chosen < 0 || has(chosen));
+        const float from_chosen = pitch * static_cast<float>(chosen);
+        EXPECT_TRUE(has(0) || from_chosen < kNeeded);
+        if (pitch * static_cast<float>(count) > 4.0F * kNeeded && chosen < 0) {
+          EXPECT_TRUE(has(count - 1));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(spread_labels(5, 30.0F, 20.0F, 2), (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(spread_labels(10, 10.0F, 20.0F, 5), (std::vector<int>{0, 2, 5, 9}));
 }
 
 }  // namespace

@@ -176,6 +176,23 @@ TEST(Tiles, SplitsHaveTheirOwnStateAndMergeToTheViewsLse) {
     EXPECT_TRUE(window.marks.get(name)) << name;
 }
 
+TEST(Tiles, SplitsLeaveRoomForThePictureAndSayWhichAreEmpty) {
+  const sample::Sample sample = decode(16, 4, 3);  // four tiles, two to a split
+  const TileRow row = tile_row(sample.frame, {.tile = 1});
+  ASSERT_EQ(row.splits.size(), 3U);
+  ASSERT_EQ(row.splits[2].first_tile, row.splits[2].end_tile);
+  Headless window(1600, 900);
+  show_tiles(window);
+  window.selection.tile = 1;
+  window.draw(sample.frame);
+  for (const char* name : {"tiles/score/4", "tiles/gauge/m", "tiles/gauge/o", "tiles/row/0", "tiles/merge/0"})
+    EXPECT_TRUE(window.marks.get(name)) << name;
+  ASSERT_TRUE(window.marks.get("tiles/merge/empty"));
+  EXPECT_TRUE(has(*window.marks.get("tiles/merge/empty"), "split 2: no keys"));
+  window.draw(decode(41, 4, 3).frame);
+  EXPECT_FALSE(window.marks.get("tiles/merge/empty"));
+}
+
 TEST(Tiles, PadsAreTiledLikeKeys) {
   const sample::Sample sample = sample::padded_decode();
   const BatchRows rows = batch_rows(sample.frame, 2);

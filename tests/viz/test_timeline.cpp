@@ -219,6 +219,12 @@ TEST(Timeline, ThousandsOfStepsAndDozensOfSequencesStayCheap) {
   RecordProperty("whole_screen_microseconds", static_cast<int>(best * 1000.0));
   EXPECT_LT(best, 40.0);  // around 3 ms alone; a busy machine and sanitizers take longer
   EXPECT_LT(screen.largest_list(), 60'000);
+  const auto lanes = screen.marks.get("timeline/lanes");
+  ASSERT_TRUE(lanes.has_value());
+  EXPECT_NE(lanes->value.find("\xE2\x80\x93"
+                              "64 of 64"),
+            std::string::npos)
+      << "the part that is shown ends with the selected sequence: " << lanes->value;
   std::string rows;
   for (const Mark& mark : screen.marks.all()) {
     if (mark.name.starts_with("timeline/seq/")) rows += mark.name.substr(13) + " ";

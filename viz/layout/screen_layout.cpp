@@ -14,7 +14,7 @@ constexpr float kHeader = 44.0F;
 constexpr float kStatus = 26.0F;
 constexpr float kTabs = 30.0F;
 constexpr float kBanner = 30.0F;
-constexpr float kNumbers = 56.0F;
+constexpr float kNumbers = 48.0F;
 constexpr float kNumbersFrom = 300.0F;  // a lower stage keeps its height for itself
 constexpr float kFreeQueue = 60.0F;
 

@@ -6,47 +6,53 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kGap = 8.0F;
-constexpr float kControls = 26.0F;
-constexpr float kStrip = 44.0F;
-constexpr float kBrackets = 18.0F;
-constexpr float kFooter = 26.0F;
+/// Pixels at scale 1. Where the comfortable lengths leave no room for the picture, the tight ones may.
+struct Lengths {
+  float gap, controls, strip, brackets, footer, merge;
+};
+constexpr Lengths kComfortable{8.0F, 26.0F, 44.0F, 18.0F, 26.0F, 58.0F};
+constexpr Lengths kTight{6.0F, 24.0F, 36.0F, 18.0F, 24.0F, 20.0F};
+
 constexpr float kRow = 20.0F;
-constexpr float kMinPlot = 116.0F;
-constexpr float kMerge = 58.0F;
+constexpr float kMinPlot = 112.0F;
 
-}  // namespace
+/// Cuts pieces off the top and the bottom.
+struct Pile {
+  Rect rest;
+  float gap;
 
-TileLayout layout_tiles(const Rect& body, float scale, bool splits, int tiles) {
+  Rect top(float h) {
+    const Rect piece{rest.x, rest.y, rest.w, h};
+    rest.y += h + gap;
+    rest.h -= h + gap;
+    return piece;
+  }
+  Rect bottom(float h) {
+    const Rect piece{rest.x, rest.bottom() - h, rest.w, h};
+    rest.h -= h + gap;
+    return piece;
+  }
+};
+
+TileLayout arrange(const Rect& body, float scale, bool splits, int tiles, const Lengths& lengths) {
   TileLayout out;
   const auto px = [scale](float length) { return std::round(length * scale); };
-  float top = body.y;
-  float bottom = body.bottom();
-  const auto cut_top = [&](float h) {
-    const Rect piece{body.x, top, body.w, h};
-    top += h + px(kGap);
-    return piece;
-  };
-  const auto cut_bottom = [&](float h) {
-    bottom -= h;
-    const Rect piece{body.x, bottom, body.w, h};
-    bottom -= px(kGap);
-    return piece;
-  };
-  const float strip_h = px(kStrip + (splits ? kBrackets : 0.0F));
-  const auto left = [&] { return bottom - top; };
-  if (left() < strip_h) return out;
-  if (left() >= strip_h + px(kControls + kFooter + 2.0F * kGap)) out.controls = cut_top(px(kControls));
-  out.strip = cut_top(strip_h);
-  if (left() >= px(kFooter)) out.footer = cut_bottom(px(kFooter));
+  const float gap = px(lengths.gap);
+  Pile pile{body, gap};
+  const float strip_h = px(lengths.strip + (splits ? lengths.brackets : 0.0F));
+  if (pile.rest.h < strip_h) return out;
+  if (pile.rest.h >= strip_h + px(lengths.controls + lengths.footer) + 2.0F * gap)
+    out.controls = pile.top(px(lengths.controls));
+  out.strip = pile.top(strip_h);
+  if (pile.rest.h >= px(lengths.footer)) out.footer = pile.bottom(px(lengths.footer));
   const float table_min = px(kRow * (1.2F + static_cast<float>(std::clamp(tiles, 1, 3))));
-  if (splits && left() >= px(kMerge + kGap) + table_min) out.merge = cut_bottom(px(kMerge));
-  if (left() >= px(kMinPlot + kGap) + table_min) {
+  if (splits && pile.rest.h >= px(lengths.merge) + gap + table_min)
+    out.merge = pile.bottom(px(lengths.merge));
+  if (pile.rest.h >= px(kMinPlot) + gap + table_min) {
     // The table takes what its rows need, up to half; the picture gets the rest.
     const float wanted = px(kRow * (static_cast<float>(tiles) + 1.3F));
-    const float table_h = std::clamp(wanted, table_min, std::max(table_min, std::floor(left() * 0.5F)));
-    const float plot_h = std::min(left() - px(kGap) - table_h, px(340.0F));
-    Rect picture = cut_top(plot_h);
+    const float table_h = std::clamp(wanted, table_min, std::max(table_min, std::floor(pile.rest.h * 0.5F)));
+    Rect picture = pile.top(std::min(pile.rest.h - gap - table_h, px(340.0F)));
     if (picture.w >= px(460.0F)) {
       const float gauge_w = std::clamp(std::floor(picture.w * 0.42F), px(230.0F), px(460.0F));
       out.gauges = {picture.right() - gauge_w, picture.y, gauge_w, picture.h};
@@ -54,8 +60,17 @@ TileLayout layout_tiles(const Rect& body, float scale, bool splits, int tiles) {
     }
     out.plot = picture;
   }
-  if (left() >= px(2.0F * kRow)) out.table = {body.x, top, body.w, left()};
+  if (pile.rest.h >= px(2.0F * kRow)) out.table = pile.rest;
   return out;
+}
+
+}  // namespace
+
+TileLayout layout_tiles(const Rect& body, float scale, bool splits, int tiles) {
+  const TileLayout comfortable = arrange(body, scale, splits, tiles, kComfortable);
+  if (comfortable.plot.w > 0.0F) return comfortable;
+  const TileLayout tight = arrange(body, scale, splits, tiles, kTight);
+  return tight.plot.w > 0.0F ? tight : comfortable;
 }
 
 float TileStrip::key_x(int key) const {

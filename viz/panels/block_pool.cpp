@@ -121,7 +121,7 @@ float draw_zoom(Ui& ui, const Rect& title, const PoolLayout& layout) {
 void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
   const trace::StepRecord& step = *ui.frame.step;
   const PoolCounts counts = count_blocks(step);
-  const float left = title.x + text_width(ui, FontRole::strong, "Block pool") + ui.px(10);
+  const float left = title.x + text_width(ui, FontRole::strong, "Block pool") + ui.px(36);
   const float right = draw_zoom(ui, title, layout);
   if (right <= left) return;
   const Rect box{left, title.y, right - left, title.h};

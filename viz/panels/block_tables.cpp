@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "kernels/common/paged_kv.h"
@@ -79,8 +80,10 @@ std::vector<TableRow> rows_of(const Frame& frame) {
   return rows;
 }
 
+constexpr float kMore = 30.0F;  // px at scale 1: "+12" entries outside the window of columns
+
 struct TableLook {
-  float x0 = 0, top = 0, pitch = 0, cell_w = 0, cell_h = 0, row_h = 0;
+  float chip_x = 0, x0 = 0, top = 0, pitch = 0, cell_w = 0, cell_h = 0, row_h = 0;
   int first = 0, end = 0;  // columns on screen
   int width = 0;           // of the batch's block_tables, -1 padded; 0: the step passes none
   Rect cell(std::size_t row, int column) const {
@@ -144,7 +147,7 @@ void draw_row(Ui& ui, const std::vector<TableRow>& rows, std::size_t r, const Ta
   const trace::SeqState& seq = *rows[r].seq;
   const int count = static_cast<int>(seq.block_table.size());
   const Rect head = look.cell(r, look.first);
-  letter_chip(ui, {head.x - ui.px(30), head.y, ui.px(24), look.cell_h}, seq.id);
+  letter_chip(ui, {look.chip_x, head.y, ui.px(24), look.cell_h}, seq.id);
   const std::vector<int> changed = changed_entries(ui.frame, seq.id);
   for (int i = look.first; i < look.end; ++i) {
     const Rect own = look.cell(r, i);
@@ -170,9 +173,13 @@ void draw_row(Ui& ui, const std::vector<TableRow>& rows, std::size_t r, const Ta
   if (count == 0)
     text_in(ui, FontRole::small, {look.x0, head.y, ui.px(80), look.cell_h}, ui[Color::muted], "no blocks",
             Align::left);
-  if (count > look.end)
-    text_in(ui, FontRole::mono_small, {look.cell(r, look.end).x, head.y, ui.px(34), look.cell_h},
-            ui[Color::muted], fmt::format("/{}", count), Align::left);
+  const auto more = [&](float x, int entries, Align align) {
+    if (entries > 0)
+      text_in(ui, FontRole::mono_small, {x, head.y, ui.px(kMore), look.cell_h}, ui[Color::muted],
+              fmt::format("+{}", entries), align);
+  };
+  more(look.x0 - ui.px(kMore + 4), std::min(count, look.first), Align::right);
+  more(look.cell(r, look.end).x, count - look.end, Align::left);
 }
 
 /// Columns: all that fit, else a window that holds the explained entry, the same for all rows.
@@ -186,6 +193,7 @@ TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& l
   look.cell_h = ui.px(22);
   look.row_h = look.cell_h + ui.px(4);
   look.pitch = look.cell_w + ui.px(3);
+  look.chip_x = list.x;
   look.x0 = list.x + ui.px(30);
   look.top = top;
   if (step.block_tables)
@@ -193,11 +201,28 @@ TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& l
       look.width = std::max(look.width, static_cast<int>(table.size()));
   int longest = look.width;
   for (const TableRow& row : rows) longest = std::max(longest, static_cast<int>(row.seq->block_table.size()));
-  const int room = std::max(1, static_cast<int>((list.right() - look.x0 - ui.px(34)) / look.pitch));
-  look.first =
-      longest <= room ? 0 : std::clamp((lit_index >= 0 ? lit_index : longest) - room + 1, 0, longest - room);
+  const float scroll_bar = ui.px(12);
+  const auto fitting = [&](float sides) {
+    return std::max(1, static_cast<int>((list.right() - look.x0 - scroll_bar - sides) / look.pitch));
+  };
+  int room = fitting(0.0F);
+  if (longest > room) {
+    room = fitting(2.0F * ui.px(kMore + 4));
+    look.first = std::clamp((lit_index >= 0 ? lit_index : longest) - room + 1, 0, longest - room);
+    look.x0 += ui.px(kMore + 4);
+  }
   look.end = std::min(longest, look.first + room);
   return look;
+}
+
+/// Brings the row of the focused sequence into sight when the focus changes; the wheel still scrolls then.
+void follow_focus(Ui& ui, const std::vector<TableRow>& rows, float row_h, float height, int focus) {
+  int& followed = ui.view.data.lists.tables_seq;
+  if (followed == focus) return;
+  followed = focus;
+  const auto at =
+      std::find_if(rows.begin(), rows.end(), [&](const TableRow& r) { return r.seq->id == focus; });
+  follow_row(row_h, height, static_cast<int>(at - rows.begin()));
 }
 
 }  // namespace
@@ -217,11 +242,14 @@ void draw_block_tables(Ui& ui, const Rect& rect) {
   }
   if (lit(ui, "block_tables")) outline(ui, rect, ui[Color::accent], ui.px(2), ui.px(4));
   const float formula_h = ui.px(42);
-  const Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
+  Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
   const trace::SeqState& focused = *find_seq(step->seqs, focus);
   const int lit_index = position_of(ui, focused) / std::max(1, step->config.block_size);
   const std::vector<TableRow> rows = rows_of(ui.frame);
+  const float row_h = look_of(ui, rows, list, 0.0F, lit_index).row_h;
+  list.h = std::max(row_h, std::floor(list.h / row_h) * row_h);  // no row is cut
   const float top = begin_scroll(ui, "tables/list", list);
+  follow_focus(ui, rows, row_h, list.h, focus);
   const TableLook look = look_of(ui, rows, list, top, lit_index);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const Rect row{list.x, look.cell(r, 0).y, list.w, look.row_h};

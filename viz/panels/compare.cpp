@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "viz/lookup.h"
 #include "viz/panels/compare_parts.h"
@@ -21,55 +22,127 @@ MaskAlignment mask_of(const Frame& frame, const trace::Variant& variant) {
   return *variant.mask == MaskAlignment::top_left ? MaskAlignment::top_left : MaskAlignment::none;
 }
 
-/// What the pads of this side took, measured beside the law; nothing where there are no pads.
-std::string stolen_text(const WeightsInput& in) {
+/// What the pads of a side took, measured beside the law; nothing where there are no pads.
+struct Stolen {
+  std::string measured;
+  std::string law;
+};
+Stolen stolen_by_pads(const WeightsInput& in) {
   const Mass mass = measure_mass(in);
-  if (mass.pads.pads <= 0) return "no pads: nothing stolen";
-  return fmt::format("{} zero pads took {:.2f} %  \xC2\xB7  P/(Z+P) = {:.2f} %", mass.pads.pads,
-                     100.0 * mass.pads.measured, 100.0 * mass.pads.predicted);
+  if (mass.pads.pads <= 0) return {"no pads: nothing stolen", ""};
+  return {fmt::format("{} zero pads took {:.2f} %", mass.pads.pads, 100.0 * mass.pads.measured),
+          fmt::format("P/(Z+P) = {:.2f} %", 100.0 * mass.pads.predicted)};
+}
+std::string one_line(const Stolen& stolen) {
+  return stolen.law.empty() ? stolen.measured : stolen.measured + "  \xC2\xB7  " + stolen.law;
 }
 
-void draw_side(Ui& ui, const Picked& picked, int side, const Rect& rect) {
-  if (ui.view.compare.open_list == side) return draw_choices(ui, picked, side, rect);
+/// Both sides' weights, and what their pictures share so that they can be read across.
+struct Sides {
+  WeightsInput in[2];
+  std::string missing[2];
+  StripLook strip;     // decode
+  int foot_lines = 1;  // decode
+};
+
+Sides sides_of(const Ui& ui, const Rect& picture) {
+  Sides out;
   const trace::CompareView& compare = *ui.frame.compare;
-  const trace::CompareSide& shown = side == 0 ? compare.a : compare.b;
-  const std::string prefix = side == 0 ? "compare/a" : "compare/b";
-  const WeightsInput in = weights_input(ui.frame, shown.view, focus_seq(ui.frame, ui.selection),
-                                        ui.selection.head, mask_of(ui.frame, shown.variant), prefix);
-  if (const std::string note = weights_missing(ui.frame, in); !note.empty()) {
-    text_wrapped(ui, FontRole::text, rect, ui[Color::muted], note, Align::left, 4);
+  for (int side = 0; side < 2; ++side) {
+    const trace::CompareSide& shown = side == 0 ? compare.a : compare.b;
+    out.in[side] = weights_input(ui.frame, shown.view, focus_seq(ui.frame, ui.selection), ui.selection.head,
+                                 mask_of(ui.frame, shown.variant), side == 0 ? "compare/a" : "compare/b");
+    out.missing[side] = weights_missing(ui.frame, out.in[side]);
+  }
+  if (is_prefill(*ui.frame.step)) return out;
+  for (int side = 0; side < 2; ++side) {
+    if (!out.missing[side].empty()) continue;
+    const std::string text = one_line(stolen_by_pads(out.in[side]));
+    if (text_width(ui, FontRole::small, text) > picture.w) out.foot_lines = 2;
+  }
+  std::optional<StripLook> looks[2];
+  for (int side = 0; side < 2; ++side) {
+    if (out.missing[side].empty())
+      looks[side] = strip_look(ui, out.in[side], ui.view.compare.decode[side], picture);
+  }
+  if (looks[0] && looks[1]) {
+    out.strip = shared_look(*looks[0], *looks[1]);
+  } else {
+    out.strip = looks[0] ? *looks[0] : looks[1].value_or(StripLook{});
+  }
+  return out;
+}
+
+void draw_stolen(Ui& ui, const Sides& sides, int side, const Rect& rect) {
+  const WeightsInput& in = sides.in[side];
+  const Stolen stolen = stolen_by_pads(in);
+  const Rgb ink = ui[in.rows.pads() > 0 ? Color::warning : Color::muted];
+  const float line_h = rect.h / static_cast<float>(sides.foot_lines);
+  const bool apart = sides.foot_lines == 2;
+  text_in(ui, FontRole::small, {rect.x, rect.y, rect.w, line_h}, ink,
+          apart ? stolen.measured : one_line(stolen), Align::left);
+  if (apart)
+    text_in(ui, FontRole::small, {rect.x, rect.y + line_h, rect.w, line_h}, ink, stolen.law, Align::left);
+  mark(ui, in.prefix + "/stolen", rect, one_line(stolen),
+       fmt::format("weights and lse F32 of head {}, {}", in.head, in.view->kernel));
+}
+
+void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const Rect& rect) {
+  if (ui.view.compare.open_list == side) return draw_choices(ui, picked, side, rect);
+  const WeightsInput& in = sides.in[side];
+  if (!sides.missing[side].empty()) {
+    text_wrapped(ui, FontRole::text, rect, ui[Color::muted], sides.missing[side], Align::left, 4);
     return;
   }
   if (is_prefill(*ui.frame.step)) return draw_weights_matrix(ui, in, ui.view.compare.matrix[side], rect);
-  const float foot = ui.px(20);
-  draw_decode_strip(ui, in, ui.view.compare.decode[side], {rect.x, rect.y, rect.w, rect.h - foot});
-  const Rect line_box{rect.x, rect.bottom() - foot, rect.w, foot};
-  const std::string text = stolen_text(in);
-  text_in(ui, FontRole::small, line_box, ui[in.rows.pads() > 0 ? Color::warning : Color::muted], text,
-          Align::left);
-  mark(ui, prefix + "/stolen", line_box, text,
-       fmt::format("weights and lse F32 of head {}, {}", in.head, shown.view->kernel));
+  const float foot = ui.px(18) * static_cast<float>(sides.foot_lines);
+  const Rect strip{rect.x, rect.y, rect.w, rect.h - foot};
+  draw_decode_strip(ui, in, ui.view.compare.decode[side], strip, &sides.strip);
+  draw_stolen(ui, sides, side, {rect.x, strip.bottom(), rect.w, foot});
 }
 
-/// Heights of the rows of the panel; what has no room is left out, the pictures last.
+constexpr float kSentence = 20.0F;  // px at scale 1: what the difference is, in words
+constexpr float kBytes = 34.0F;     // the first row of costs
+constexpr float kGrid = 104.0F;     // sentence and a grid of differences
+constexpr float kPicture = 130.0F;  // one side
+
+/// Height of difference and costs: they always say the least, the pictures shrink for it.
+float lower_height(const Ui& ui, const trace::CompareView& compare, float height) {
+  const float wanted = ui.px(26 + 46) + ui.px(16) * static_cast<float>(compare.a.view->num_heads);
+  const float full = std::clamp(height * 0.45F, ui.px(112), std::max(ui.px(150), wanted));
+  const float least = std::min(height, ui.px(kSentence) + ui.px(4) + ui.px(kBytes));
+  return std::clamp(height - ui.px(kPicture), least, std::max(least, full));
+}
+
+/// Beside each other where there is room, else above each other: in words and bytes where it is low.
+void draw_lower(Ui& ui, const trace::CompareView& compare, const Rect& rect, float half) {
+  const float gap = ui.px(10);
+  const float costs_w = std::min(std::max(half, ui.px(330)), rect.w);
+  if (rect.h >= ui.px(kGrid) && rect.w - costs_w - gap >= ui.px(180)) {
+    draw_difference(ui, compare, {rect.x, rect.y, rect.w - costs_w - gap, rect.h});
+    draw_compare_costs(ui, compare, {rect.right() - costs_w, rect.y, costs_w, rect.h});
+    return;
+  }
+  const bool with_grid = rect.h >= ui.px(kGrid) + ui.px(4) + ui.px(kBytes);
+  const float above = with_grid ? rect.h - ui.px(4) - ui.px(kBytes) : ui.px(kSentence);
+  draw_difference(ui, compare, {rect.x, rect.y, rect.w, above});
+  const float costs_y = rect.y + above + ui.px(4);
+  draw_compare_costs(ui, compare, {rect.x, costs_y, rect.w, rect.bottom() - costs_y});
+}
+
 void draw_body(Ui& ui, const Picked& picked, const Rect& body) {
   const trace::CompareView& compare = *ui.frame.compare;
   const float gap = ui.px(10);
   const float half = std::floor((body.w - gap) / 2.0F);
-  const float wanted = ui.px(26 + 46) + ui.px(16) * static_cast<float>(compare.a.view->num_heads);
-  float below = std::clamp(body.h * 0.45F, ui.px(112), std::max(ui.px(150), wanted));
-  if (body.h - below < ui.px(120)) below = 0.0F;
-  const Rect left{body.x, body.y, half, body.h - below - (below > 0.0F ? gap : 0.0F)};
-  draw_side(ui, picked, 0, left);
-  draw_side(ui, picked, 1, {left.right() + gap, left.y, half, left.h});
+  const float below = std::round(lower_height(ui, compare, body.h));
+  const Rect left{body.x, body.y, half, std::max(0.0F, body.h - below - gap)};
+  const Sides sides = sides_of(ui, left);
+  draw_side(ui, picked, sides, 0, left);
+  draw_side(ui, picked, sides, 1, {left.right() + gap, left.y, half, left.h});
   line(ui, left.right() + gap / 2.0F, left.y, left.right() + gap / 2.0F, left.bottom(), ui[Color::border]);
-  if (below <= 0.0F) return;
   const Rect lower{body.x, body.bottom() - below, body.w, below};
   line(ui, lower.x, lower.y - gap / 2.0F, lower.right(), lower.y - gap / 2.0F, ui[Color::border]);
-  const float costs_w = std::min(std::max(half, ui.px(330)), lower.w);
-  const bool both = lower.w - costs_w - gap >= ui.px(180);
-  draw_difference(ui, compare, {lower.x, lower.y, both ? lower.w - costs_w - gap : lower.w, lower.h});
-  if (both) draw_compare_costs(ui, compare, {lower.right() - costs_w, lower.y, costs_w, lower.h});
+  draw_lower(ui, compare, lower, half);
 }
 
 /// Nothing is compared yet: begin with what the tour begins with, once for every step that is looked at here.

@@ -127,12 +127,18 @@ std::string bar_text(const Ui& ui, const Strip& strip, int index) {
   return fmt::format("keys {} to {}: largest weight {:.6f}", k, end - 1, weight);
 }
 
+/// Weight above a bar, with as many digits as its column has room for; nothing where not even one has.
 void draw_number(Ui& ui, const Strip& strip, const Rect& bar, float weight) {
-  const std::string number =
-      bar.w >= ui.px(26) ? fmt::format("{:.3f}", weight) : fmt::format("{:.2f}", weight);
-  const float y = std::max(strip.plot.y - ui.px(15), bar.y - ui.px(15));
-  text_in(ui, FontRole::mono_small, {bar.x - ui.px(3), y, bar.w + ui.px(6), ui.px(14)}, ui[Color::text],
-          number.starts_with("0") ? std::string_view(number).substr(1) : number, Align::center);
+  const float room = bar.w + ui.px(4);
+  for (const int digits : {3, 2, 1}) {
+    const std::string number = fmt::format("{:.{}f}", weight, digits);
+    const std::string_view text = number.starts_with("0.") ? std::string_view(number).substr(1) : number;
+    if (text_width(ui, FontRole::mono_small, text) > room) continue;
+    const float h = font_pixels(FontRole::mono_small) + ui.px(2);
+    const float y = std::max(strip.plot.y - h, bar.y - h);
+    text_in(ui, FontRole::mono_small, {bar.x - ui.px(2), y, room, h}, ui[Color::text], text, Align::center);
+    return;
+  }
 }
 
 void draw_bar(Ui& ui, const Strip& strip, int index) {
@@ -325,11 +331,42 @@ void draw_top(Ui& ui, const Strip& strip, const Rect& line_box) {
   if (touch(ui, box).hovered) ui.view.next_hover.name = "context_lens";
 }
 
+constexpr float kAxis = 40.0F;  // px at scale 1, left of the bars
+
+void lay_out_bars(const Ui& ui, Strip& strip, const Rect& rect) {
+  strip.bars = layout_bars(blocks_of_keys(strip), rect.x + ui.px(kAxis) + ui.px(2),
+                           rect.w - ui.px(kAxis) - ui.px(6), ui.px(4), ui.px(64), ui.px(3));
+}
+
+StripLook look_of(const Ui& ui, const Strip& strip, const Rect& rect) {
+  StripLook look;
+  const bool tokens = strip.bars.keys_per_bar == 1 && strip.bars.bar_w >= ui.px(12) && rect.h > ui.px(170);
+  if (tokens) look.tokens_h = tokens_height(ui, strip, std::min(ui.px(92), rect.h * 0.25F));
+  const float peak = largest(strip.in, 0, strip.in.rows.attended);
+  if (std::isfinite(peak)) look.axis_max = axis_ceiling(peak);
+  return look;
+}
+
 }  // namespace
 
-void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect) {
+StripLook strip_look(const Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect) {
   const trace::SeqState* seq = find_seq(ui.frame.step->seqs, input.rows.seq);
-  const float axis_w = ui.px(40);
+  if (seq == nullptr || rect.w < ui.px(kAxis) + ui.px(60)) return {};
+  Strip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
+              {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
+  lay_out_bars(ui, strip, rect);
+  return look_of(ui, strip, rect);
+}
+
+StripLook shared_look(const StripLook& a, const StripLook& b) {
+  const bool tokens = a.tokens_h > 0.0F && b.tokens_h > 0.0F;
+  return {tokens ? std::max(a.tokens_h, b.tokens_h) : 0.0F, std::max(a.axis_max, b.axis_max)};
+}
+
+void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect,
+                       const StripLook* shared) {
+  const trace::SeqState* seq = find_seq(ui.frame.step->seqs, input.rows.seq);
+  const float axis_w = ui.px(kAxis);
   const float top_h = rect.h >= ui.px(110) ? ui.px(24) : 0.0F;
   const float blocks_h = ui.px(20);
   if (seq == nullptr || rect.h < top_h + blocks_h + ui.px(38) || rect.w < axis_w + ui.px(60)) return;
@@ -337,17 +374,12 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
               {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
   if (ui.view.weight_scale == WeightScale::rank && !view.ranks.built_from(input.view, input.part()))
     view.ranks.build(input.view, input.part());
-  const float plot_x = rect.x + axis_w;
-  const float plot_w = rect.w - axis_w - ui.px(2);
-  strip.bars =
-      layout_bars(blocks_of_keys(strip), plot_x + ui.px(2), plot_w - ui.px(4), ui.px(4), ui.px(64), ui.px(3));
-  const bool tokens = strip.bars.keys_per_bar == 1 && strip.bars.bar_w >= ui.px(12) && rect.h > ui.px(170);
-  const float tokens_h = tokens ? tokens_height(ui, strip, std::min(ui.px(92), rect.h * 0.25F)) : 0.0F;
-  const float head_room = ui.px(18);  // numbers above full bars
-  strip.plot = {plot_x, rect.y + top_h + head_room, plot_w,
-                rect.h - top_h - head_room - blocks_h - tokens_h - ui.px(6)};
-  const float peak = largest(input, 0, input.rows.attended);
-  strip.axis_max = std::isfinite(peak) ? axis_ceiling(peak) : 1.0F;
+  lay_out_bars(ui, strip, rect);
+  const StripLook look = shared != nullptr ? *shared : look_of(ui, strip, rect);
+  strip.axis_max = look.axis_max;
+  const float head_room = font_pixels(FontRole::mono_small) + ui.px(6);  // numbers above full bars
+  strip.plot = {rect.x + axis_w, rect.y + top_h + head_room, rect.w - axis_w - ui.px(2),
+                rect.h - top_h - head_room - blocks_h - look.tokens_h - ui.px(6)};
   if (top_h > 0.0F) draw_top(ui, strip, {rect.x, rect.y, rect.w, top_h});
   draw_axis(ui, strip, {rect.x, rect.y, axis_w, rect.h});
   draw_block_ground(ui, strip);
@@ -355,10 +387,10 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
   const float tokens_y = strip.plot.bottom() + ui.px(3);
   for (int i = 0; i < strip.bars.num_bars(); ++i) {
     draw_bar(ui, strip, i);
-    if (tokens_h > 0.0F) draw_token(ui, strip, i, tokens_y, tokens_h);
+    if (look.tokens_h > 0.0F) draw_token(ui, strip, i, tokens_y, look.tokens_h);
   }
   for (const BarGroup& group : strip.bars.groups)
-    draw_group(ui, strip, group, tokens_y + tokens_h + ui.px(1));
+    draw_group(ui, strip, group, tokens_y + look.tokens_h + ui.px(1));
   add_key_family(ui, strip);
   const ZoomAxes axes{&view.keys, nullptr, std::min(1.0, 8.0 / std::max(1, input.rows.attended)), 1.0};
   touch_bars(ui, strip, zoom_by_mouse(ui, strip.plot, axes));

@@ -76,9 +76,11 @@ void draw_kv_tile(Ui& ui, const HeadMapping& map, int kv, const Rect& tile, floa
                map.measured ? "kv_head of the attention launch" : "head_map of the engine's config");
 }
 
-void draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, bool weights, int head,
-                    const Rect& box) {
-  if (box.w < 6.0F || box.h < 6.0F) return;
+/// Returns the largest weight of the map that was drawn, NaN without one.
+float draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, bool weights, int head,
+                     const Rect& box) {
+  float largest = NAN;
+  if (box.w < 6.0F || box.h < 6.0F) return largest;
   const bool wrong = map.wrong(head);
   const bool current = head == ui.selection.head;
   const bool hovered = ui.view.hover.head == head;
@@ -108,6 +110,7 @@ void draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, bool
                        box.bottom() - label.bottom() - ui.px(10)};
     if (heat != nullptr && picture.h >= ui.px(8) && picture.w >= ui.px(16)) {
       draw_head_map(ui, *heat, in, picture);
+      largest = heat->max;
       value += fmt::format("\nlargest weight {:.4f}", heat->max);
       source += fmt::format("; weights[{}, {}..{}, :] F32, {}", head, in.rows.q0 + in.row_from,
                             in.rows.q0 + in.row_to - 1, in.view->kernel);
@@ -116,6 +119,7 @@ void draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, bool
   const Hit hit = mark(ui, fmt::format("heads/head/{}", head), box, std::move(value), std::move(source));
   if (hit.hovered) ui.view.next_hover.head = head;
   if (hit.clicked) select(ui, [&](Selection& s) { s.head = head; });
+  return largest;
 }
 
 /// One bar of the comparison of bytes.
@@ -187,15 +191,19 @@ void draw_bytes(Ui& ui, const Rect& area) {
   }
 }
 
-/// How many heads are misplaced, in words, and what to do about it.
-void draw_verdict(Ui& ui, const HeadMapping& map, const Rect& line_box) {
+/// How many heads are misplaced, in words, and what to do about it; `dark`: why their maps are.
+void draw_verdict(Ui& ui, const HeadMapping& map, const Rect& line_box, const std::string& dark) {
   const int wrong = map.num_wrong();
   const int heads = static_cast<int>(map.kv_head.size());
   const std::string text =
       wrong == 0 ? fmt::format("kv = h / (H / Hkv) = h / ({} / {}) = h / {}", heads, map.num_kv, map.group())
                  : fmt::format("{} of {} heads read the wrong K/V head: h % {} instead of h / {}", wrong,
                                heads, map.num_kv, map.group());
-  text_in(ui, FontRole::strong, line_box, ui[wrong == 0 ? Color::text : Color::error], text, Align::left);
+  const float used =
+      text_in(ui, FontRole::strong, line_box, ui[wrong == 0 ? Color::text : Color::error], text, Align::left);
+  if (const float left = used + ui.px(16); line_box.w - left > text_width(ui, FontRole::small, dark))
+    text_in(ui, FontRole::small, {line_box.x + left, line_box.y, line_box.w - left, line_box.h},
+            ui[Color::warning], dark, Align::right);
   mark(ui, "heads/verdict", line_box, text,
        map.measured ? "kv_head of the attention launch" : "head_map of the engine's config");
 }
@@ -221,13 +229,15 @@ void draw_heads(Ui& ui, const Rect& rect) {
   const Rect body = ui.body;
   const float verdict_h = ui.px(24);
   const float bytes_h = body.h >= ui.px(280) ? ui.px(92) : body.h >= ui.px(200) ? ui.px(66) : 0.0F;
-  draw_verdict(ui, map, {body.x, body.y, body.w, verdict_h});
   const Rect tiles{body.x, body.y + verdict_h + ui.px(4), body.w, body.h - verdict_h - ui.px(12) - bytes_h};
   const HeadLayout layout = layout_heads(map.kv_head, map.num_kv, tiles, ui.px(26), ui.px(8), ui.px(8));
   for (int kv = 0; kv < static_cast<int>(layout.kv.size()); ++kv)
     draw_kv_tile(ui, map, kv, layout.kv[static_cast<std::size_t>(kv)], layout.header);
+  float largest = 0.0F;
   for (int h = 0; h < static_cast<int>(layout.head.size()); ++h)
-    draw_head_tile(ui, map, in, weights, h, layout.head[static_cast<std::size_t>(h)]);
+    largest =
+        std::fmax(largest, draw_head_tile(ui, map, in, weights, h, layout.head[static_cast<std::size_t>(h)]));
+  draw_verdict(ui, map, {body.x, body.y, body.w, verdict_h}, dark_note(ui, largest));
   if (bytes_h > 0.0F) draw_bytes(ui, {body.x, body.bottom() - bytes_h, body.w, bytes_h});
   end_panel(ui);
 }

@@ -258,8 +258,10 @@ void draw_body(Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill) {
     draw_axes(ui, d.grid, batch.cached());
     draw_cached_bracket(ui, d);
   } else {
-    for (std::size_t i = 0; i < d.rows.size(); ++i)
-      draw_row_letter(ui, d.grid, static_cast<int>(i), d.rows[i].seq);
+    std::vector<int> seqs;
+    for (const MaskRow& row : d.rows) seqs.push_back(row.seq);
+    const auto focus = std::find(seqs.begin(), seqs.end(), batch.seq);
+    draw_row_letters(ui, d.grid, seqs, focus == seqs.end() ? -1 : static_cast<int>(focus - seqs.begin()));
     draw_column_numbers(ui, d.grid);
   }
   const float foot_y = d.grid.area().bottom() + bracket_h;

@@ -40,6 +40,10 @@ void draw_lines(const Ui& ui, const MaskDrawing& d) {
     const int own = d.rows[i].own_key();
     if (own < grid.col0 || own >= std::min(d.rows[i].k_len, grid.col0 + grid.cells_x)) continue;
     const Rect cell = grid.cell(static_cast<int>(i), grid.cell_col(own));
+    if (cell.h < ui.px(5)) {  // no room for a ring
+      fill(ui, {cell.x, cell.y, cell.w, std::max(1.0F, cell.h)}, ui[Color::text]);
+      continue;
+    }
     const float radius = std::max(2.0F, std::min({cell.w, cell.h, ui.px(26)}) * 0.28F);
     ui.draw->AddCircle({cell.x + cell.w * 0.5F, cell.y + cell.h * 0.5F}, radius, rgba(ui[Color::text]), 0,
                        std::max(1.0F, ui.px(1.5F)));

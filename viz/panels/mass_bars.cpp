@@ -110,6 +110,10 @@ void draw_mass_bars(Ui& ui, const WeightsInput& input, const Rect& rect) {
   text_in(ui, FontRole::small, at.measured, ui[Color::muted], "stolen", Align::right);
   text_in(ui, FontRole::small, at.predicted, ui[Color::muted], "P / (Z + P)", Align::right);
   float y = scrolls ? begin_scroll(ui, (input.prefix + "/mass").c_str(), list) : list.y;
+  if (int& followed = ui.view.data.lists.mass_seq; scrolls && followed != input.rows.seq) {
+    followed = input.rows.seq;
+    follow_row(row_h, list.h, input.rows.batch);
+  }
   for (int b = 0; b < batch; ++b, y += row_h) {
     const Rect box{rect.x, y, row_w, row_h};
     if (scrolls && visible_part(ui, box).w <= 0.0F) continue;

@@ -255,9 +255,9 @@ void add_row_family(Ui& ui, const Strip& strip) {
 Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
   const trace::StepRecord& step = *ui.frame.step;
   const float h = ui.px(22);
-  Rect rest{ui.body.x + text_width(ui, FontRole::strong, "Packed batch") + ui.px(14), ui.panel.y + ui.px(5),
+  Rect rest{ui.body.x + text_width(ui, FontRole::strong, "Packed batch") + ui.px(36), ui.panel.y + ui.px(5),
             0.0F, h};
-  rest.w = ui.body.right() - rest.x - ui.px(22);  // the corner is the maximise button's
+  rest.w = ui.body.right() - rest.x;
   const Rect buttons = rest;
   const float w = text_width(ui, FontRole::strong, "true memory") + ui.px(16);
   bool& memory = ui.view.attention.true_memory;

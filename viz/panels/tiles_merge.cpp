@@ -53,25 +53,69 @@ void draw_segments(Ui& ui, const TileRow& row, const Rect& bar) {
 
 }  // namespace
 
-void draw_tile_merge(Ui& ui, const TileRow& row, const Rect& rect) {
+namespace {
+
+/// "split 2: no keys", "splits 2 to 7: no keys", "" when all have some: a plan cuts at whole tiles, so that
+/// the last splits of a short row are left without any.
+std::string empty_splits(const TileRow& row) {
+  const int count = static_cast<int>(row.splits.size());
+  int first = count;
+  while (first > 0 && row.splits[static_cast<std::size_t>(first - 1)].first_tile ==
+                          row.splits[static_cast<std::size_t>(first - 1)].end_tile)
+    --first;
+  if (first == count) return {};
+  return first == count - 1 ? fmt::format("split {}: no keys", first)
+                            : fmt::format("splits {} to {}: no keys", first, count - 1);
+}
+
+/// What the merge is made of, and which splits bring nothing; returns where it ends.
+float draw_merge_title(Ui& ui, const TileRow& row, const Rect& rect) {
+  const std::string title = fmt::format("Merge of {} splits", row.splits.size());
+  float x = rect.x + text_in(ui, FontRole::strong, rect, ui[Color::text], title, Align::left);
+  const std::string empty = empty_splits(row);
+  if (empty.empty()) return x;
+  x += ui.px(12);
+  const Rect note{x, rect.y, std::min(rect.right() - x, text_width(ui, FontRole::small, empty)), rect.h};
+  if (note.w <= 0.0F) return x;
+  text_in(ui, FontRole::small, note, ui[Color::warning], empty, Align::left);
+  mark(ui, "tiles/merge/empty", note, empty + "; their partial is (0, \xE2\x88\x92\xE2\x88\x9E), neutral",
+       fmt::format("partial_lse[:, {}, {}] F32, {}", row.head, row.rows.batch, ui.frame.attention->kernel));
+  return note.right();
+}
+
+/// The merged LSE beside the one that the kernel wrote, right-aligned; returns its width.
+float draw_merge_check(Ui& ui, const TileRow& row, const Rect& rect) {
   const double merged = row.merged_lse();
   const bool same = merged == row.lse || std::abs(std::expm1(merged - row.lse)) <= kMergeRounding;
-  const Rect top{rect.x, rect.y, rect.w, ui.px(18)};
   const std::string result = fmt::format("log \xCE\xA3 exp(LSE_i) = {}   LSE = {} {}", tile_number(merged),
                                          tile_number(row.lse), same ? "\xE2\x9C\x93" : "\xE2\x9C\x97");
-  const float result_w = std::min(top.w, text_width(ui, FontRole::mono, result) + ui.px(4));
-  text_in(ui, FontRole::strong, {top.x, top.y, top.w - result_w - ui.px(8), top.h}, ui[Color::text],
-          fmt::format("Merge of {} splits, left to right", row.splits.size()), Align::left);
-  const Rect box{top.right() - result_w, top.y, result_w, top.h};
+  const float w = std::min(rect.w, text_width(ui, FontRole::mono, result) + ui.px(4));
+  const Rect box{rect.right() - w, rect.y, w, rect.h};
   text_in(ui, FontRole::mono, box, ui[same ? Color::ok : Color::error], result, Align::right);
   mark(ui, "tiles/merge", box, result,
        fmt::format("partial_lse[:, {}, {}] F32 against lse[{}, {}] F32, merge_states_kernel", row.head,
                    row.rows.batch, row.head, row.row));
   name_tag(ui, box, "lse");
+  return w;
+}
+
+}  // namespace
+
+void draw_tile_merge(Ui& ui, const TileRow& row, const Rect& rect) {
+  const float title_h = ui.px(18);
+  const Rect top{rect.x, rect.y, rect.w, std::min(rect.h, title_h)};
+  const float check_w = draw_merge_check(ui, row, top);
+  const float title_end = draw_merge_title(ui, row, {top.x, top.y, top.w - check_w - ui.px(8), top.h});
+  if (rect.h < 2.0F * title_h) {  // one line: the bar goes between title and check
+    const float x = title_end + ui.px(12);
+    draw_segments(ui, row, {x, top.y, std::max(0.0F, top.right() - check_w - ui.px(12) - x), top.h});
+    return;
+  }
   draw_segments(ui, row, {rect.x, top.bottom() + ui.px(3), rect.w, ui.px(20)});
   const int here = row.finished ? -1 : row.now().split;
   const std::string text =
-      here < 0 ? "each split's weight is exp(LSE_i \xE2\x88\x92 LSE); the output is their weighted sum"
+      here < 0 ? "left to right; each split's weight is exp(LSE_i \xE2\x88\x92 LSE); the output is their "
+                 "weighted sum"
                : fmt::format("split {}: LSE_i {}, |o_i| {}", here,
                              tile_number(row.splits[static_cast<std::size_t>(here)].lse),
                              tile_number(row.splits[static_cast<std::size_t>(here)].o_norm));

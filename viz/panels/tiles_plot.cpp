@@ -50,15 +50,6 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
     const float zero = axis.y(0.0F), tip = axis.y(score);
     const Rect bar{column.x, std::min(zero, tip), column.w, std::max(1.0F, std::abs(tip - zero))};
     fill(ui, bar, pad ? ui[Color::pad] : hue_of(ui, row.rows.seq));
-    if (column.w >= ui.px(34)) {
-      const float label_h = ui.px(14), above = bar.y - label_h, m = axis.y(row.now().m_new);
-      // The line of the maximum would strike a number just below it: that one goes into its bar.
-      const bool inside = score > 0.0F && m < bar.y - 1.0F && m > above - ui.px(2) && bar.h >= label_h;
-      const float y = score < 0.0F ? bar.bottom() : inside ? bar.y + ui.px(1) : above;
-      const Rgb ink = inside ? (pad ? ink_on(ui[Color::pad]) : on_hue_of(ui, row.rows.seq)) : ui[Color::text];
-      text_in(ui, FontRole::mono_small, {column.x, y, column.w, label_h}, ink, fmt::format("{:.2f}", score),
-              Align::center);
-    }
     value = fmt::format("key {} ({}): score {}", key, token, tile_number(score));
   }
   const bool meant = ui.view.hover.k_col == key && ui.view.hover.seq == row.rows.seq;
@@ -78,6 +69,26 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
       s.q_row = row.q_row;
       s.k_col = key;
     });
+  }
+}
+
+/// The score beside the tip of its bar, over the lines of the maximum: they pass behind it.
+void draw_score_label(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, const Rect& column) {
+  const float score = ui.frame.attention->score(row.head, row.row, key);
+  if (key >= row.visible || !std::isfinite(score)) return;
+  for (const int digits : {2, 1, 0}) {
+    const std::string text = fmt::format("{:.{}f}", score, digits);
+    const float w = text_width(ui, FontRole::mono_small, text);
+    if (w > column.w) continue;
+    const float h = font_pixels(FontRole::mono_small) + ui.px(2);
+    const float tip = axis.y(score);
+    const float y =
+        std::clamp(score < 0.0F ? tip + 1.0F : tip - h - 1.0F, axis.plot.y - h, axis.plot.bottom() - h);
+    const Rect box{std::round(column.x + (column.w - w) * 0.5F), y, w, h};
+    fill(ui, {box.x - 1.0F, box.y, box.w + 2.0F, box.h}, ui[Color::panel]);
+    text_in(ui, FontRole::mono_small, {box.x, box.y, box.w + 1.0F, box.h}, ui[Color::text], text,
+            Align::left);
+    return;
   }
 }
 
@@ -117,11 +128,15 @@ void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
   text_in(ui, FontRole::mono_small, {rect.x, axis.y(0.0F) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
           ui[Color::muted], "0", Align::right);
   // Sized for a whole tile: a tile cut short is drawn short.
-  const float pitch = std::min(ui.px(64), plot.w / static_cast<float>(std::max(1, row.k_tile)));
-  for (int i = 0; i < keys; ++i) {
+  const bool apart = std::abs(axis.y(tile.m_old) - axis.y(tile.m_new)) >= ui.px(14);
+  const auto column_of = [&](int i, float pitch) {
     const float x0 = plot.x + std::round(pitch * static_cast<float>(i));
     const float x1 = plot.x + std::round(pitch * static_cast<float>(i + 1));
-    const Rect column{x0 + 1.0F, plot.y, std::max(1.0F, x1 - x0 - std::max(1.0F, ui.px(2))), plot.h};
+    return Rect{x0 + 1.0F, plot.y, std::max(1.0F, x1 - x0 - std::max(1.0F, ui.px(2))), plot.h};
+  };
+  const float pitch = std::min(ui.px(64), plot.w / static_cast<float>(std::max(1, row.k_tile)));
+  for (int i = 0; i < keys; ++i) {
+    const Rect column = column_of(i, pitch);
     draw_score(ui, row, axis, tile.begin + i, column);
     if (column.w >= ui.px(24)) {
       const bool pad = tile.begin + i >= row.rows.k_len;
@@ -129,9 +144,9 @@ void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
               ui[pad ? Color::pad : Color::text], token_of(ui, row, tile.begin + i), Align::center);
     }
   }
-  const bool apart = std::abs(axis.y(tile.m_old) - axis.y(tile.m_new)) >= ui.px(14);
   if (tile.m_old != tile.m_new) draw_maximum(ui, axis, tile.m_old, apart ? "m old" : "", true, label_w);
   draw_maximum(ui, axis, tile.m_new, "m", false, label_w);
+  for (int i = 0; i < keys; ++i) draw_score_label(ui, row, axis, tile.begin + i, column_of(i, pitch));
 }
 
 }  // namespace attn::viz

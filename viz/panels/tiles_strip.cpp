@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/layout/label_spread.h"
 #include "viz/panels/tiles_parts.h"
 
 namespace attn::viz {
@@ -47,34 +48,67 @@ void draw_keys(Ui& ui, const TileRow& row, const TileStrip& strip, const TileSta
   }
 }
 
+constexpr float kLabel = 18.0F;  // px at scale 1, below the boxes
+
+/// "↻12" where the tile rescaled what came before it.
+std::string label_of(const TileState& tile) {
+  return (tile.rescale() ? "\xE2\x86\xBB" : "") + std::to_string(tile.tile);
+}
+
+/// Numbers below the tiles, the first, the last and the current one among them; the marks of rescales and
+/// wrong sums stay where a number has no room. Ticks where they have room.
+void draw_labels(Ui& ui, const TileRow& row, const TileStrip& strip) {
+  const float most_w = text_width(ui, FontRole::small, "\xE2\x86\xBB" + std::to_string(strip.tiles - 1));
+  const float pitch = strip.key_w * static_cast<float>(strip.k_tile);
+  const std::vector<int> numbered =
+      spread_labels(strip.count, pitch, most_w + ui.px(4), row.finished ? -1 : row.cursor - strip.first);
+  auto next = numbered.begin();
+  float free_from = strip.area.x - ui.px(20);
+  for (int i = 0; i < strip.count; ++i) {
+    const TileState& tile = row.tiles[static_cast<std::size_t>(strip.first + i)];
+    const Rect column = strip.tile(tile.tile);
+    const Phase phase = phase_of(row, tile.tile);
+    const bool ticked = tile.visited && phase != Phase::later;
+    const bool wrong = ticked && !tile.holds();
+    const bool number = next != numbered.end() && *next == i;
+    std::string label = number           ? label_of(tile)
+                        : wrong          ? "\xE2\x9C\x97"
+                        : tile.rescale() ? "\xE2\x86\xBB"
+                                         : "";
+    if (number) ++next;
+    if (label.empty()) continue;
+    if (number && ticked) {
+      const std::string with_tick = label + (wrong ? " \xE2\x9C\x97" : " \xE2\x9C\x93");
+      if (text_width(ui, FontRole::small, with_tick) <= column.w) label = with_tick;
+    }
+    const float w = text_width(ui, FontRole::small, label);
+    const float x = std::clamp(column.x + (column.w - w) * 0.5F, strip.area.x, strip.area.right() - w);
+    // A lone mark yields to the numbers on both sides of it.
+    const float until = next == numbered.end()
+                            ? strip.area.right() + w
+                            : strip.tile(strip.first + *next).x + pitch * 0.5F - most_w * 0.5F;
+    if (!number && (x < free_from || x + w > until)) continue;
+    text_in(ui, FontRole::small, {x, strip.area.bottom() - ui.px(kLabel - 1), w + 1.0F, ui.px(kLabel - 1)},
+            ui[wrong                   ? Color::error
+               : tile.rescale()        ? Color::warning
+               : phase == Phase::later ? Color::muted
+                                       : Color::text],
+            label, Align::left);
+    free_from = x + w + ui.px(2);
+  }
+}
+
 void draw_tile_box(Ui& ui, const TileRow& row, const TileStrip& strip, const TileState& tile) {
   const Phase phase = phase_of(row, tile.tile);
   Rect box = strip.tile(tile.tile);
   const Rect column = box;
-  box.h -= ui.px(18);  // room for the number
+  box.h -= ui.px(kLabel);
   draw_keys(ui, row, strip, tile, box, phase);
   outline(ui, box, ui[phase == Phase::later ? Color::border : Color::stroke]);
   if (phase == Phase::now)
     outline(ui, {box.x - 1.0F, box.y, box.w + 2.0F, box.h}, ui[Color::selection], ui.px(2));
   if (ui.view.hover.tile == tile.tile) outline(ui, box, ui[Color::accent], ui.px(2));
 
-  const Rect below{column.x, box.bottom() + ui.px(1), column.w, ui.px(17)};
-  const bool ticked = tile.visited && phase != Phase::later;
-  const std::string number = std::to_string(tile.tile);
-  std::string label = (tile.rescale() ? "\xE2\x86\xBB" : "") + number;
-  if (ticked) {
-    const std::string with_tick = label + (tile.holds() ? " \xE2\x9C\x93" : " \xE2\x9C\x97");
-    if (text_width(ui, FontRole::small, with_tick) <= below.w) label = with_tick;
-  }
-  if (text_width(ui, FontRole::small, label) > below.w) label = tile.rescale() ? "\xE2\x86\xBB" : number;
-  const bool wrong = ticked && !tile.holds();
-  if (text_width(ui, FontRole::small, label) <= below.w)
-    text_in(ui, FontRole::small, below,
-            ui[wrong                   ? Color::error
-               : tile.rescale()        ? Color::warning
-               : phase == Phase::later ? Color::muted
-                                       : Color::text],
-            label, Align::center);
   const float skipped_w = text_width(ui, FontRole::small, "skipped") + ui.px(10);
   if (!tile.visited && box.w >= skipped_w) {
     const Rect chip{std::round(box.x + (box.w - skipped_w) * 0.5F), box.y + ui.px(4), skipped_w,
@@ -157,6 +191,7 @@ void draw_tile_strip(Ui& ui, const TileRow& row, const Rect& rect) {
   }
   for (int t = strip.first; t < strip.first + strip.count; ++t)
     draw_tile_box(ui, row, strip, row.tiles[static_cast<std::size_t>(t)]);
+  draw_labels(ui, row, strip);
   for (std::size_t s = 0; s < row.splits.size(); ++s)
     draw_bracket(ui, row, strip, static_cast<int>(s), {rect.x, rect.y, rect.w, ui.px(18)});
 }

@@ -188,16 +188,14 @@ void draw_tile_table(Ui& ui, const TileRow& row, const Rect& rect) {
   const Rect inner{rect.x, rect.y, rect.w - ui.px(12), rect.h};  // beside the scroll bar
   const Table table = choose_table(ui, inner);
   draw_header(ui, table, rect.y, ui.px(18));
-  const Rect area{rect.x, rect.y + ui.px(20), rect.w, rect.h - ui.px(20)};
+  Rect area{rect.x, rect.y + ui.px(20), rect.w, rect.h - ui.px(20)};
   if (area.h < row_h) return;
+  area.h = std::floor(area.h / row_h) * row_h;  // no row is cut
   float y = begin_scroll(ui, "tiles/table", area);
   const float top = y;
   TilesView& state = ui.view.tiles;
   if (state.listed_tile != row.cursor) {  // once per change, so that the wheel still scrolls
-    const float at = row_h * static_cast<float>(row.cursor);
-    const float scroll = ImGui::GetScrollY();
-    if (at < scroll || at + row_h > scroll + area.h)
-      ImGui::SetScrollY(std::max(0.0F, at - std::floor(area.h * 0.5F)));
+    follow_row(row_h, area.h, row.cursor);
     state.listed_tile = row.cursor;
   }
   const ImVec2 clip_low = ui.draw->GetClipRectMin();

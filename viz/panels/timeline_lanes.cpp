@@ -39,9 +39,16 @@ bool has(const StepSummary& step, EventKind kind) {
 
 Rgb flag_color(const Ui& ui, const Flag& flag) { return ui[flag.alarm ? Color::error : Color::warning]; }
 
-/// Bookmarks and break points on the lower edge of the flags.
+constexpr float kRibbon = 8.0F;  // px at scale 1, width of a bookmark
+
+bool bookmarked(const Frame& frame, int index) {
+  return std::any_of(frame.bookmarks.begin(), frame.bookmarks.end(),
+                     [&](const trace::Bookmark& bookmark) { return bookmark.cursor.index == index; });
+}
+
+/// Bookmarks before a step's flags, break points on the upper edge of the steps.
 void draw_places(Ui& ui, const TimelineLanes& lanes) {
-  const float size = ui.px(8);
+  const float size = ui.px(kRibbon);
   for (std::size_t i = 0; i < ui.frame.bookmarks.size(); ++i) {
     const trace::Bookmark& bookmark = ui.frame.bookmarks[i];
     const int at = bookmark.cursor.index;
@@ -143,6 +150,36 @@ void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float
   if (run.finished && run.end == end) fill(ui, {x1 - ui.px(3), y, ui.px(3), h}, ui[Color::text]);
 }
 
+/// Rows too low for letters say how many they are, and which of all when they are a part: the others come
+/// with the selected sequence.
+void label_rows(Ui& ui, const TimelineLanes& lanes, const Rows& rows) {
+  const int count = static_cast<int>(rows.ids.size());
+  if (count <= 3 || rows.h >= ui.px(10)) return;
+  const float line_h = font_pixels(FontRole::small) + ui.px(2);
+  std::vector<std::string> lines{fmt::format("{} seqs", count)};
+  std::string words = fmt::format("{} sequences", count);
+  if (rows.shown < count) {
+    const std::string range = fmt::format("{}\xE2\x80\x93{}", rows.first + 1, rows.first + rows.shown);
+    lines = {"lanes", range, fmt::format("of {}", count)};
+    words = fmt::format("lanes {} of {}: the others come with the selected sequence", range, count);
+    const auto room = static_cast<std::size_t>(lanes.gantt.h / line_h);
+    if (room < 3) lines.erase(lines.begin());
+    if (room < 2) {
+      const std::string one = fmt::format("{}/{}", range, count);
+      const bool fits = text_width(ui, FontRole::small, one) <= lanes.gantt.x - lanes.label_x - ui.px(8);
+      lines = {fits ? one : fmt::format("of {}", count)};
+    }
+  }
+  Rect box{lanes.gantt.x, lanes.gantt.y, 0.0F, line_h};
+  for (const std::string& text : lines) {
+    lane_label(ui, lanes, box, text, ui[Color::muted]);
+    box.y += line_h;
+  }
+  mark(ui, "timeline/lanes",
+       {lanes.label_x, lanes.gantt.y, lanes.gantt.x - lanes.label_x, box.y - lanes.gantt.y}, words,
+       "history: scheduled, waiting");
+}
+
 const char* phase_words(SeqPhase phase) {
   switch (phase) {
     case SeqPhase::waiting:
@@ -178,7 +215,7 @@ std::string row_words(const TimelineLanes& lanes, int seq) {
 
 void lane_label(const Ui& ui, const TimelineLanes& lanes, const Rect& lane, std::string_view text,
                 Rgb color) {
-  text_in(ui, FontRole::small, {lanes.label_x, lane.y, lane.x - lanes.label_x - ui.px(6), lane.h}, color,
+  text_in(ui, FontRole::small, {lanes.label_x, lane.y, lane.x - lanes.label_x - ui.px(8), lane.h}, color,
           text, Align::right);
 }
 
@@ -207,15 +244,16 @@ void draw_flags(Ui& ui, const TimelineLanes& lanes) {
   mark(ui, "timeline/legend",
        {lanes.label_x, lanes.flags.y, lanes.flags.x - lanes.label_x - ui.px(4), lanes.flags.h}, legend,
        "history: events of every step");
-  const float pitch = ui.px(9);
+  const float pitch = text_width(ui, FontRole::mono_small, "H") + ui.px(3);
   float free_from = lanes.layout.x0;
   for (int i = lanes.layout.first; i < lanes.layout.end; ++i) {
-    float x = std::max(lanes.layout.left(i), free_from);
+    const float left = lanes.layout.left(i) + (bookmarked(ui.frame, i) ? ui.px(kRibbon + 2) : 0.0F);
+    float x = std::max(left, free_from);
     const float limit = lanes.layout.right(i);
     if (x > limit) continue;
     for (const Flag& flag : kFlags) {
       if (!has(lanes.step(i), flag.kind)) continue;
-      const bool first = x == lanes.layout.left(i);
+      const bool first = x == left;
       // Narrow columns keep room for what is rare: no allocation and hashing there.
       const bool common = flag.kind == EventKind::hash || flag.kind == EventKind::allocate;
       if (x + pitch > limit && (!first || common)) break;
@@ -274,7 +312,7 @@ void draw_gantt(Ui& ui, const TimelineLanes& lanes) {
     for (; run != runs.end() && run->first < lanes.layout.end; ++run)
       draw_run(ui, lanes, *run, y, rows.h, id);
     if (id == ui.selection.seq && rows.h < ui.px(10))
-      fill(ui, {lanes.gantt.x - ui.px(5), y, ui.px(4), rows.h}, ui[Color::selection]);
+      fill(ui, {lanes.gantt.x - ui.px(5), y, ui.px(4), std::max(rows.h, 2.0F)}, ui[Color::selection]);
     const Hit hit = touch(ui, lane);
     ui.marks.add(fmt::format("timeline/seq/{}", id), visible_part(ui, lane),
                  fmt::format("sequence {}", seq_letter(id)),
@@ -282,11 +320,7 @@ void draw_gantt(Ui& ui, const TimelineLanes& lanes) {
     if (hit.hovered) tooltip(ui, row_words(lanes, id), "history: scheduled, waiting, preempted, finished");
     if (hit.clicked) select(ui, [&](Selection& s) { s.seq = id; });
   }
-  const int count = static_cast<int>(rows.ids.size());
-  if (count > 3 && rows.h < ui.px(10))
-    lane_label(ui, lanes, {lanes.gantt.x, lanes.gantt.y, 0.0F, ui.px(14)},
-               rows.shown < count ? fmt::format("{}/{}", rows.shown, count) : fmt::format("{} seqs", count),
-               ui[Color::muted]);
+  label_rows(ui, lanes, rows);
 }
 
 void draw_block_use(Ui& ui, const TimelineLanes& lanes) {

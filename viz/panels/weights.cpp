@@ -140,6 +140,12 @@ void draw_scale_legend(Ui& ui, const std::string& prefix, const Rect& rect) {
     ui.view.attention.palette = static_cast<Palette>((static_cast<int>(palette) + 1) % kNumPalettes);
 }
 
+std::string dark_note(const Ui& ui, float largest) {
+  constexpr float kDark = 0.1F;  // below a tenth of the scale colours are hard to tell apart
+  if (ui.view.weight_scale != WeightScale::linear || !(largest > 0.0F) || largest >= kDark) return {};
+  return fmt::format("largest weight {:.2g} of 1  \xC2\xB7  L: log scale", largest);
+}
+
 void draw_weights(Ui& ui, const Rect& rect) {
   const MaskAlignment mask = ui.frame.step ? mask_in_force(*ui.frame.step) : MaskAlignment::bottom_right;
   const WeightsInput in =

@@ -43,6 +43,10 @@ Palette palette_of(const Ui& ui);
 /// "<prefix>/palette".
 void draw_scale_legend(Ui& ui, const std::string& prefix, const Rect& rect);
 
+/// What to do when the linear colours of a map are all dark, "" when they are not: its largest weight is far
+/// below 1, the end of the scale, which stays where it is so that steps and heads can be compared.
+std::string dark_note(const Ui& ui, float largest);
+
 void draw_weights(Ui& ui, const Rect& rect);
 
 }  // namespace attn::viz

@@ -227,10 +227,11 @@ void draw_rings(Ui& ui, const Matrix& m) {
 }
 
 /// What is not at its own size: groups, a zoomed part, a window of a large prefill, bad numbers.
-std::string notes_of(const Matrix& m) {
+std::string notes_of(const Ui& ui, const Matrix& m) {
   std::string text;
   const auto add = [&](const std::string& note) { text += (text.empty() ? "" : "  \xC2\xB7  ") + note; };
   if (m.view.heat.bad > 0) add(fmt::format("{} weights are NaN or infinite", m.view.heat.bad));
+  if (const std::string dark = dark_note(ui, m.view.heat.max); !dark.empty()) add(dark);
   if (m.grid.grouped())
     add(fmt::format("a cell is the largest of {} \xC3\x97 {} weights", m.grid.row_step, m.grid.col_step));
   const HeatPart whole = m.in.part();
@@ -251,7 +252,7 @@ void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
                       std::min(1.0, 8.0 / whole.rows)};
   if (m.grid.grouped() || m.textured || !axes.whole())
     line_box.w -= zoom_buttons(ui, m.in.prefix, line_box, axes);
-  const std::string text = notes_of(m);
+  const std::string text = notes_of(ui, m);
   if (text.empty()) return;
   text_in(ui, FontRole::small, line_box, ui[m.view.heat.bad > 0 ? Color::error : Color::muted], text,
           Align::left);
@@ -262,7 +263,8 @@ void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
 float foot_height(const Ui& ui, const WeightsInput& in, const MatrixView& view) {
   const HeatPart whole = in.part();
   const bool notes = std::max(whole.rows, whole.cols) > kMaxHeatCells || !view.rows.whole() ||
-                     !view.cols.whole() || whole.rows < in.rows.q_len || view.heat.bad > 0;
+                     !view.cols.whole() || whole.rows < in.rows.q_len || view.heat.bad > 0 ||
+                     !dark_note(ui, view.heat.max).empty();
   return ui.px(kLegend) + (notes ? ui.px(kNotes) : 0.0F);
 }
 

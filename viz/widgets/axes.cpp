@@ -5,23 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/layout/label_spread.h"
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
 namespace {
-
-/// 1, 2, 5, 10, 20, 50 .. cells between numbers, so that they do not touch.
-int label_step(float cell, float needed) {
-  int step = 1;
-  for (int power = 1; power <= 100'000; power *= 10) {
-    for (const int factor : {1, 2, 5}) {
-      step = power * factor;
-      if (cell * static_cast<float>(step) >= needed) return step;
-    }
-  }
-  return step;
-}
 
 /// First matrix index that gets a number: a multiple of what lies between two numbers.
 int first_label(int origin, int per_label) { return (origin + per_label - 1) / per_label * per_label; }
@@ -59,16 +48,25 @@ void draw_axes(Ui& ui, const GridLayout& grid, int cached) {
   line(ui, x1, area.y - ui.px(3), x1, area.bottom() + ui.px(3), ui[Color::accent], ui.px(2));
 }
 
-void draw_row_letter(Ui& ui, const GridLayout& grid, int row, int seq) {
-  const Rect cell = grid.cell(row, 0);
-  const float side = std::min(ui.px(20), cell.h - 1.0F);
-  if (side < ui.px(9)) return;
-  if (side < ui.px(15)) {
-    text_in(ui, FontRole::mono_small, {grid.x - ui.px(34), cell.y, ui.px(28), cell.h}, hue_of(ui, seq),
-            seq_letter(seq), Align::right);
+void draw_row_letters(Ui& ui, const GridLayout& grid, std::span<const int> seqs, int chosen) {
+  const float cell_h = grid.cell_h;
+  const float text_h = font_pixels(FontRole::mono_small) + ui.px(2);
+  if (cell_h >= text_h) {
+    const float side = std::min(ui.px(20), cell_h - 1.0F);
+    for (std::size_t i = 0; i < seqs.size(); ++i) {
+      const Rect cell = grid.cell(static_cast<int>(i), 0);
+      letter_chip(ui, {grid.x - ui.px(28), cell.y + std::round((cell.h - side) * 0.5F), ui.px(22), side},
+                  seqs[i]);
+    }
     return;
   }
-  letter_chip(ui, {grid.x - ui.px(6) - ui.px(22), cell.y + (cell.h - side) * 0.5F, ui.px(22), side}, seq);
+  for (const int i : spread_labels(static_cast<int>(seqs.size()), cell_h, text_h, chosen)) {
+    const Rect cell = grid.cell(i, 0);
+    const float y = cell.y + (cell.h - text_h) * 0.5F;
+    text_in(ui, FontRole::mono_small, {grid.x - ui.px(34), y, ui.px(30), text_h},
+            ui[i == chosen ? Color::text : Color::muted], seq_letter(seqs[static_cast<std::size_t>(i)]),
+            Align::right);
+  }
 }
 
 void highlight_cell(Ui& ui, const GridLayout& grid, int row, int col, bool selected) {

@@ -36,17 +36,20 @@ void draw_corners(const Ui& ui, const Rect& box, Rgb color, bool inwards) {
   }
 }
 
-/// The title row answers to a double click; its button shows while the mouse is there, or while maximised.
-/// Reserves no room, so that captions end where the panel's content ends.
-void draw_maximise(Ui& ui, const char* name) {
+constexpr float kMaximise = 24.0F;  // px at scale 1: kept free between title and caption
+
+/// The title row answers to a double click; its button, behind the title, shows while the mouse is there, or
+/// while maximised.
+void draw_maximise(Ui& ui, const char* name, float x) {
   const PanelId id = panel_named(name);
   if (panel_title(id).empty()) return;
   const bool now = ui.view.maximised == id;
   const Rect title{ui.panel.x, ui.panel.y, ui.panel.w, ui.px(28)};
   const Hit hit = touch(ui, title);
   if (!hit.hovered && !now) return;
-  const float side = ui.px(24);
-  const Rect box{ui.panel.right() - side - ui.px(4), ui.panel.y + ui.px(4), side, side};
+  const float side = ui.px(kMaximise);
+  const Rect box{x, ui.panel.y + ui.px(4), side, side};
+  if (box.right() > ui.body.right()) return;
   fill(ui, box, ui[Color::raised], 1.0F, ui.px(4));
   const float inset = ui.px(6);
   draw_corners(ui, {box.x + inset, box.y + inset, side - 2.0F * inset, side - 2.0F * inset}, ui[Color::text],
@@ -92,12 +95,13 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
   if (!title.empty()) {
     const Rect line{ui.body.x, ui.body.y, ui.body.w, ui.px(20)};
     const float used = text_in(ui, FontRole::strong, line, ui[Color::text], title, Align::left);
-    const float left = used + ui.px(10);
+    const bool card = look == PanelLook::card;
+    const float left = used + (card ? ui.px(kMaximise) + ui.px(12) : ui.px(10));
     if (!caption.empty() && line.w > left) {
       text_in(ui, FontRole::small, {line.x + left, line.y, line.w - left, line.h}, ui[Color::muted], caption,
               Align::right);
     }
-    if (look == PanelLook::card) draw_maximise(ui, name);
+    if (card) draw_maximise(ui, name, line.x + used + ui.px(6));
     const float used_h = line.h + ui.px(6);
     ui.body.y += used_h;
     ui.body.h = std::max(0.0F, ui.body.h - used_h);
@@ -134,6 +138,14 @@ void end_scroll(Ui& ui, float bottom) {
   ImGui::Dummy({1.0F, std::max(1.0F, bottom - top)});
   ImGui::EndChild();
   enter_window(ui);
+}
+
+void follow_row(float row_h, float height, int index) {
+  const float at = row_h * static_cast<float>(index);
+  const float scroll = ImGui::GetScrollY();
+  if (at >= scroll && at + row_h <= scroll + height) return;
+  const int above = static_cast<int>(height * 0.5F / row_h);
+  ImGui::SetScrollY(row_h * static_cast<float>(std::max(0, index - above)));
 }
 
 Rect visible_part(const Ui& ui, const Rect& rect) {
@@ -203,8 +215,9 @@ bool button(Ui& ui, std::string name, const Rect& rect, std::string_view label, 
   const Rgb back = enabled && hit.hovered ? mix(base, ui[Color::text], 0.12) : base;
   fill(ui, rect, back, enabled ? 1.0F : 0.5F, ui.px(4));
   outline(ui, rect, ui[enabled ? Color::stroke : Color::border], 1.0F, ui.px(4));
-  text_in(ui, FontRole::strong, rect, lit ? ui[Color::on_accent] : ui[enabled ? Color::text : Color::muted],
-          label, Align::center);
+  const float inset = std::min(ui.px(6), rect.w * 0.12F);  // a label cut short stays off the outline
+  text_in(ui, FontRole::strong, {rect.x + inset, rect.y, rect.w - 2.0F * inset, rect.h},
+          lit ? ui[Color::on_accent] : ui[enabled ? Color::text : Color::muted], label, Align::center);
   return enabled && hit.clicked;
 }
 

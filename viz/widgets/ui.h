@@ -55,6 +55,8 @@ void empty_note(Ui& ui, std::string_view text);
 float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel = true);
 /// `bottom` is where the content ends, on the same axis as the y of begin_scroll.
 void end_scroll(Ui& ui, float bottom);
+/// Inside a scrolling part `height` high: brings row `index` of rows `row_h` high into sight, in whole rows.
+void follow_row(float row_h, float height, int index);
 
 /// Whether the mouse is over (the visible part of) a rectangle of this panel.
 Hit touch(const Ui& ui, const Rect& rect);

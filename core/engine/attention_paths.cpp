@@ -216,7 +216,7 @@ AttentionPaths::Keys AttentionPaths::flatten(const Keys& dense, StageLog& log) {
 
 AttentionPaths::Keys AttentionPaths::repeat(const Keys& dense, StageLog& log) {
   const int groups = num_heads_ / num_kv_heads_;
-  if (groups == 1) return dense;
+  if (groups == 1 || !step_->config.repeat_kv) return dense;
   log.enter(Stage::repeat, layer_);  // @repeat
   const int max_len = step_->max_seqlen_k;
   RepeatKvParams params{.dtype = dtype_,

@@ -24,8 +24,10 @@ struct EngineConfig {
   int max_num_seqs = 8;
   int max_num_batched_tokens = 512;  // token budget of one prefill step
   int max_model_len = 0;             // 0 = the model's max_position_embeddings
+  bool kv_cache = true;  // false: nothing is kept between steps, each computes its sequences whole again
   bool prefix_caching = true;
   DecodePath decode_path = DecodePath::paged;
+  bool repeat_kv = true;  // decode's gather paths copy K and V for every query head; false: they share
   PrefillPath prefill_path = PrefillPath::paged;
   int prefill_level = 2;
   int decode_level = 2;

@@ -18,8 +18,10 @@ void visit_fields(Visit&& visit, Config& config) {
   visit("max_num_seqs", config.max_num_seqs);
   visit("max_num_batched_tokens", config.max_num_batched_tokens);
   visit("max_model_len", config.max_model_len);
+  visit("kv_cache", config.kv_cache);
   visit("prefix_caching", config.prefix_caching);
   visit("decode_path", config.decode_path);
+  visit("repeat_kv", config.repeat_kv);
   visit("prefill_path", config.prefill_path);
   visit("prefill_level", config.prefill_level);
   visit("decode_level", config.decode_level);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/trace/attention_launch.h"
 #include "core/trace/names.h"
+#include "core/trace/tensor_values.h"
 #include "kernels/common/check.h"
 
 namespace attn {
@@ -222,6 +224,24 @@ void DecodeGraphs::read_layers(int bucket, StepRecord& record) {
     record.layers.push_back(read_layer(
         device_, transformer_->config(), static_cast<int>(l), {taps.q.as(), taps.k.as(), taps.v.as()},
         {.o = taps.o.as(), .lse = has_lse ? taps.lse.as<float>() : nullptr}, record.num_scheduled, bucket));
+    note_padding(taps, bucket, record);
+  }
+}
+
+/// What attention gave the rows that stand for no sequence.
+void DecodeGraphs::note_padding(const Taps& taps, int bucket, StepRecord& record) {
+  const ModelConfig& model = transformer_->config();
+  const std::int64_t rows = bucket - record.num_scheduled;
+  trace::TensorRecord o{model.dtype, {rows, model.num_attention_heads, model.head_dim}, {}};
+  const auto row_bytes =
+      static_cast<std::size_t>(o.shape[1]) * static_cast<std::size_t>(o.shape[2]) * dtype_size(model.dtype);
+  o.data.resize(static_cast<std::size_t>(rows) * row_bytes);
+  const auto first = static_cast<std::size_t>(record.num_scheduled) * row_bytes;
+  device_.download(o.data.data(), taps.o.as<std::byte>() + first, o.data.size());
+  float& largest = record.graph->max_abs_o_padding;
+  for (const float value : trace::to_floats(o)) {
+    if (std::isnan(largest)) return;
+    if (!(std::abs(value) <= largest)) largest = std::abs(value);
   }
 }
 

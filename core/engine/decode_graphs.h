@@ -62,6 +62,7 @@ class DecodeGraphs {
   const Captured* choose(const trace::StepRecord& record, std::string& eager_reason) const;
   void fill_inputs(const trace::StepRecord& record, trace::GraphRecord& graph);
   void read_layers(int bucket, trace::StepRecord& record);
+  void note_padding(const Taps& taps, int bucket, trace::StepRecord& record);
 
   Device& device_;
   EngineConfig config_;

@@ -33,6 +33,7 @@ struct Pending {
 
 EngineConfig resolve(EngineConfig config, const Transformer* transformer) {
   config.validate();
+  if (!config.kv_cache) config.prefix_caching = false;  // it lives in the same cache
   if (transformer == nullptr) return config;
   const int limit = transformer->config().max_position_embeddings;
   if (config.max_model_len == 0 || config.max_model_len > limit) config.max_model_len = limit;

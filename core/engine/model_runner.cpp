@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/engine/host_memory.h"
+#include "core/trace/batch_rows.h"
 #include "kernels/common/check.h"
 
 namespace attn {
@@ -93,8 +94,7 @@ std::vector<trace::Sampled> ModelRunner::run(const std::vector<SequencePtr>& seq
   if (!replayed) run_eagerly(record, log);
 
   log.enter(Stage::lm_head);
-  std::vector<std::int32_t> rows;  // the last token of each sequence
-  for (std::size_t b = 1; b < record.cu_seqlens_q.size(); ++b) rows.push_back(record.cu_seqlens_q[b] - 1);
+  const std::vector<std::int32_t> rows = trace::lm_head_rows(record);
   const auto batch = static_cast<std::int64_t>(rows.size());
   log.shape("hidden_states", dtype_name(model.dtype), {batch, model.hidden_size},
             "rows cu_seqlens_q[1:] - 1");

@@ -20,12 +20,23 @@ Scheduler::Scheduler(const EngineConfig& config, std::vector<std::int32_t> eos_t
     : config_(config), eos_token_ids_(std::move(eos_token_ids)), log_(log), block_manager_(config, log) {}
 
 Schedule Scheduler::schedule() {  // @schedule
+  if (!config_.kv_cache) forget_everything();
   Schedule schedule{.seqs = schedule_prefill(), .is_prefill = true};
   if (schedule.seqs.empty() && !running_.empty()) schedule = {.seqs = schedule_decode(), .is_prefill = false};
   // Every sequence alive fits an empty pool (checked on entry and in finish_if_done), so somebody can run.
   ATTN_CHECK(!schedule.seqs.empty() || is_finished(), "{} waiting and {} running sequences, none can run",
              waiting_.size(), running_.size());
   return schedule;
+}
+
+void Scheduler::forget_everything() {
+  while (!running_.empty()) {
+    const SequencePtr seq = running_.back();  // the head of the waiting queue keeps the order of entry
+    running_.pop_back();
+    seq->status = SeqStatus::waiting;
+    block_manager_.deallocate(*seq);
+    waiting_.push_front(seq);
+  }
 }
 
 std::vector<SequencePtr> Scheduler::schedule_prefill() {

@@ -3,8 +3,9 @@
 // Behaviour of nano-vllm's Scheduler: a step is all prefill or all decode and prefill goes first; only the
 // first sequence of a prefill step may be cut to the token budget (chunked prefill); when decode finds no
 // free block the youngest running sequence is preempted by recompute: it gives all blocks back, keeps its
-// tokens and goes to the head of the waiting queue. Beyond nano-vllm: generation stops at max_model_len, and
-// a sequence that has outgrown the whole pool ends with a message.
+// tokens and goes to the head of the waiting queue. Switch kv_cache off does that to every running sequence
+// before every step: nothing is kept, and each new token costs its whole sequence. Beyond nano-vllm:
+// generation stops at max_model_len, and a sequence that has outgrown the whole pool ends with a message.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,7 @@ class Scheduler {
   const std::deque<SequencePtr>& running() const { return running_; }
 
  private:
+  void forget_everything();
   std::vector<SequencePtr> schedule_prefill();
   std::vector<SequencePtr> schedule_decode();
   void preempt(const SequencePtr& seq, const Sequence& in_favour_of);

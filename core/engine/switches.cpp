@@ -102,6 +102,9 @@ void add_choices(Menu& menu) {
       "decode_path", {"paged", "gather_masked", "gather_padded"}, "Decode reads the cache",
       "Through the block tables, or gathered into a dense tensor first, whose padding is then left out "
       "of the softmax or attended.");
+  menu.flag("repeat_kv", "K and V are repeated for every query head",
+            "Decode's gather paths copy each KV head once for every query head that reads it, as the gather "
+            "variant does; off, the kernel lets them share it. The answer is the same.");
   menu.choice("prefill_path", {"paged", "gather_flatten"}, "Prefill reads a cached prefix",
               "Through the block tables, or gathered, flattened and packed first.");
   menu.choice(
@@ -122,6 +125,10 @@ void add_choices(Menu& menu) {
   menu.flag("cuda_graphs", "Decode runs as captured graphs",
             "Decode steps are captured once per batch size and replayed; a smaller batch is padded with rows "
             "that store nothing.");
+  menu.flag(
+      "kv_cache", "K/V cache",
+      "Off, nothing is kept between steps: each new token computes its whole sequence again. The answer "
+      "is the same.");
   menu.flag("prefix_caching", "Prefix caching",
             "Full blocks of equal beginnings are computed once and shared.");
   menu.choice("policy", {"head", "old"}, "When blocks are hashed",

@@ -170,7 +170,7 @@ class Launch {
     const bool paged = step_.path == AttentionPath::decode_paged;
     if (!paged) {
       gather();
-      if (model_.num_heads != model_.num_kv_heads) repeat();
+      if (model_.num_heads != model_.num_kv_heads && step_.config.repeat_kv) repeat();
     }
     DecodeParams params = decode_shape(step_, model_);
     params.q = q_.as();

@@ -82,12 +82,13 @@ PrefillParams prefill_shape(const StepRecord& step, const ModelShape& model) {
 
 DecodeParams decode_shape(const StepRecord& step, const ModelShape& model) {
   const bool paged = step.path == AttentionPath::decode_paged;
+  const bool repeated = !paged && step.config.repeat_kv;
   return {.dtype = model.dtype,
           .level = step.config.decode_level,
           .form = form_of(step.path),
           .batch = step.num_scheduled,
           .num_heads = model.num_heads,
-          .num_kv_heads = paged ? model.num_kv_heads : model.num_heads,  // gather paths repeat K and V
+          .num_kv_heads = repeated ? model.num_heads : model.num_kv_heads,
           .head_dim = model.head_dim,
           .max_len = step.max_seqlen_k,
           .num_splits = step.config.num_splits,

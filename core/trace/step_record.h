@@ -153,6 +153,7 @@ struct GraphRecord {
   std::vector<std::int32_t> slot_mapping;  // [bucket]
   std::vector<std::int32_t> context_lens;  // [bucket]
   std::vector<std::vector<std::int32_t>> block_tables;  // [bucket][ceil(max_model_len / block_size)]
+  float max_abs_o_padding = 0.0F;  // over the padding rows of the recorded layers; NaN if one of them is NaN
   bool operator==(const GraphRecord&) const = default;
 };
 

@@ -48,6 +48,7 @@ TEST(EngineGraphs, ThreeSequencesRunInTheGraphOfFourWithADeadRow) {
   EXPECT_EQ(graph.block_tables[0].size(), 24U) << "max_position_embeddings 96 in blocks of 4";
   EXPECT_EQ(Ints(graph.block_tables[1].begin(), graph.block_tables[1].begin() + 3), (*step.block_tables)[1]);
   EXPECT_TRUE(step.stored);
+  EXPECT_EQ(graph.max_abs_o_padding, 0.0F) << "a row without keys gives 0, not NaN";
   EXPECT_EQ(step.layers[0].o.shape, (std::vector<std::int64_t>{3, 4, 8}));
   EXPECT_EQ(step.layers[0].lse.shape, (std::vector<std::int64_t>{4, 3}));
 }

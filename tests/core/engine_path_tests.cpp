@@ -242,6 +242,56 @@ TEST(EnginePaths, ASequenceDoesNotNoticeItsNeighbours) {
   }
 }
 
+TEST(EnginePaths, HeadsThatShareTheGatheredKeysGiveTheSameAnswer) {
+  for (const DecodePath path : {DecodePath::gather_masked, DecodePath::gather_padded}) {
+    for (const HeadMap map : {HeadMap::grouped, HeadMap::modulo}) {
+      const TinyModel model;
+      EngineConfig repeated = roomy();
+      repeated.decode_path = path;
+      repeated.head_map = map;
+      EngineConfig shared = repeated;
+      shared.repeat_kv = false;
+      const auto with = run_model(model, repeated, busy()), without = run_model(model, shared, busy());
+      EXPECT_EQ(texts(with), texts(without));
+      for (std::size_t i = 0; i < with.size(); ++i) {
+        EXPECT_LE(trace::max_abs_diff(with[i]->layers[1].o, without[i]->layers[1].o), 1e-6);
+        const auto repeats =
+            std::ranges::count(without[i]->launches, Stage::repeat, &trace::LaunchEntry::stage);
+        EXPECT_EQ(repeats, 0);
+      }
+    }
+  }
+}
+
+TEST(EnginePaths, WithoutACacheEveryTokenCostsItsWholeSequence) {
+  const TinyModel model;
+  const std::vector<Request> requests = {request(range(3, 9), 4), request(range(10, 12), 6, 2)};
+  EngineConfig off = roomy();
+  off.kv_cache = false;
+  const auto with = run_model(model, roomy(), requests), without = run_model(model, off, requests);
+  EXPECT_EQ(texts(with), texts(without));
+  for (const StepPtr& step : without) {
+    EXPECT_EQ(step->kind, StepKind::prefill);
+    EXPECT_FALSE(step->paged);
+    EXPECT_EQ(step->cu_seqlens_q, step->cu_seqlens_k);
+    for (int b = 0; b < step->num_scheduled; ++b) {
+      EXPECT_EQ(step->seqs[b].num_cached_tokens, 0);
+      EXPECT_EQ(step->seqs[b].num_scheduled_tokens, step->seqs[b].num_tokens);
+    }
+  }
+  EXPECT_EQ(without[3]->cu_seqlens_q, (Ints{0, 10, 14})) << "oldest first";
+}
+
+TEST(EnginePaths, WithoutACacheATightBudgetStillServesEverybody) {
+  const TinyModel model;
+  EngineConfig off = roomy();
+  off.kv_cache = false;
+  off.max_num_batched_tokens = 5;
+  off.num_blocks = 4;
+  const std::vector<Request> requests = {request(range(3, 9), 3), request(range(10, 14), 3)};
+  EXPECT_EQ(texts(run_model(model, off, requests)), texts(run_model(model, roomy(), requests)));
+}
+
 // P zero keys join the softmax with score 0: o' = o * Z / (Z + P), lse' = log(Z + P), Z = exp(lse).
 TEST(EnginePaths, PaddingStealsExactlyItsShare) {
   for (const int kv_heads : {2, 4}) {  // with and without repeat_kv

@@ -138,6 +138,7 @@ GraphRecord RandomSteps::graph(int batch) {
   graph.skips_cache_ops = chance(50);
   graph.fresh_rows = batch;
   graph.fresh_columns = pick(0, 3);
+  graph.max_abs_o_padding = static_cast<float>(pick(0, 3));
   graph.input_ids = ints(graph.bucket, 0, 49);
   graph.positions = ints(graph.bucket, 0, 30);
   graph.slot_mapping = ints(graph.bucket, -1, kBlocks * kBlockSize - 1);
@@ -198,8 +199,10 @@ StepRecord RandomSteps::next() {
                    .max_num_seqs = pick(1, 8),
                    .max_num_batched_tokens = pick(1, 99),
                    .max_model_len = pick(1, 99),
+                   .kv_cache = chance(50),
                    .prefix_caching = chance(50),
                    .decode_path = static_cast<DecodePath>(pick(0, 2)),
+                   .repeat_kv = chance(50),
                    .prefill_path = static_cast<PrefillPath>(pick(0, 1)),
                    .prefill_level = pick(1, 2),
                    .decode_level = pick(1, 2),

@@ -4,6 +4,7 @@
 
 #include "core/trace/launch_shape.h"
 #include "core/trace/record_check.h"
+#include "kernels/common/check.h"
 
 namespace attn::trace {
 namespace {
@@ -16,6 +17,8 @@ void add(Cost& sum, const Cost& part) {
 }
 
 Cost cost_of(const LaunchRecord& launch) { return {launch.bytes, launch.flop, launch.ms, 1}; }
+
+bool moves_keys(Stage stage) { return stage >= Stage::gather && stage <= Stage::attention; }
 
 bool is_attention(Stage stage) { return stage >= Stage::store_kvcache && stage <= Stage::attention; }
 
@@ -49,6 +52,29 @@ StepCosts step_costs(const StepRecord& step) {
     costs.kv_rows_read += static_cast<std::uint64_t>(attended_columns(step, b));
   }
   return costs;
+}
+
+std::uint64_t kv_bytes(int num_layers, int num_kv_heads, int head_dim, DType dtype) {
+  return std::uint64_t{2} * num_layers * num_kv_heads * head_dim * dtype_size(dtype);
+}
+
+std::uint64_t k_rows_moved(const std::vector<LaunchEntry>& launches, int layer, const StepRecord& step,
+                           const ModelShape& model) {
+  const std::uint64_t row = kv_bytes(1, model.num_kv_heads, model.head_dim, model.dtype);  // K and V
+  const std::uint64_t rows_and_heads = std::uint64_t{step.input_ids.size()} * model.num_heads;
+  const std::uint64_t q_o_lse =
+      rows_and_heads * (2 * model.head_dim * dtype_size(model.dtype) + sizeof(float));
+  std::uint64_t bytes = 0;
+  int attention = 0;
+  for (const LaunchEntry& entry : launches) {
+    if (entry.layer != layer || !moves_keys(entry.stage)) continue;
+    bytes += entry.launch.bytes;
+    attention += entry.stage == Stage::attention ? 1 : 0;
+  }
+  if (attention != 1 || bytes < q_o_lse || (bytes - q_o_lse) % row != 0) {
+    throw InputError("its launches move more than K and V; use level 2 without splits");
+  }
+  return (bytes - q_o_lse) / row;
 }
 
 void add_step(RunCosts& run, const StepRecord& step) {

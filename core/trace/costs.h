@@ -34,6 +34,16 @@ struct StepCosts {
 };
 StepCosts step_costs(const StepRecord& step);
 
+/// Bytes that one token takes in the cache of a model: its K and V rows of all layers.
+std::uint64_t kv_bytes(int num_layers, int num_kv_heads, int head_dim, DType dtype);
+
+/// K rows that the launches of one layer's attention read and wrote, per KV head: what a gather, a flatten or
+/// a repeat copies counts twice, and a repeated row once for every query head. From the bytes that the
+/// launches recorded. Throws InputError where these do not tell (level 1, split keys). PRECOND: `step` has
+/// the launches' sizes.
+std::uint64_t k_rows_moved(const std::vector<LaunchEntry>& launches, int layer, const StepRecord& step,
+                           const ModelShape& model);
+
 /// Prefill against decode: the sums over the steps [0, last] of a recording.
 struct PhaseCosts {
   int steps = 0;

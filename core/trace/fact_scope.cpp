@@ -72,7 +72,8 @@ std::size_t FactScope::batch() const {
 int FactScope::row() const {
   const std::size_t b = batch();
   const int rows = q_len(b), row = place_.row < 0 ? rows - 1 : place_.row;
-  if (row < 0 || row >= rows) throw InputError(fmt::format("its sequence has {} query rows, not {}", rows, row + 1));
+  if (row < 0 || row >= rows)
+    throw InputError(fmt::format("its sequence has {} query rows, not {}", rows, row + 1));
   return step_->cu_seqlens_q[b] + row;
 }
 

@@ -14,7 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool is_range(const Json& json) { return json.is_array() && json.size() == 2 && json[0].is_number() && json[1].is_number(); }
+bool is_range(const Json& json) {
+  return json.is_array() && json.size() == 2 && json[0].is_number() && json[1].is_number();
+}
 
 /// Half a unit of the last digit that the number is written with; 0 for integers.
 double tolerance_of(const Json& number) {
@@ -73,7 +75,8 @@ std::string group_digits(std::string text) {
 }
 
 std::string number_text(double value, const Format& format) {
-  if (format.type == '%') return fmt::format("{:.{}f} %", 100.0 * value, format.digits < 0 ? 1 : format.digits);
+  if (format.type == '%')
+    return fmt::format("{:.{}f} %", 100.0 * value, format.digits < 0 ? 1 : format.digits);
   if (format.type == 'e') return fmt::format("{:.{}e}", value, format.digits < 0 ? 2 : format.digits);
   if (format.type == 'g') return fmt::format("{:.{}g}", value, format.digits < 0 ? 4 : format.digits);
   std::string text;
@@ -98,7 +101,8 @@ std::string text_of(const FactValue& value, const Format& format) {
       break;
   }
   std::vector<std::string> parts;
-  for (const FactValue& element : std::get<FactValue::List>(value.is)) parts.push_back(text_of(element, format));
+  for (const FactValue& element : std::get<FactValue::List>(value.is))
+    parts.push_back(text_of(element, format));
   return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
@@ -132,7 +136,8 @@ bool meets(const FactValue& value, const Json& expected) {
       break;
   }
   const auto& list = std::get<FactValue::List>(value.is);
-  return expected.is_array() && std::equal(list.begin(), list.end(), expected.begin(), expected.end(), meets_element);
+  return expected.is_array() &&
+         std::equal(list.begin(), list.end(), expected.begin(), expected.end(), meets_element);
 }
 
 bool is_number_format(std::string_view spec) {

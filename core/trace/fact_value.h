@@ -45,9 +45,9 @@ std::string why_no_expectation(FactKind kind, const nlohmann::json& expected);
 /// PRECOND: why_no_expectation gave "".
 bool meets(const FactValue& value, const nlohmann::json& expected);
 
-/// "2576", "0.6667", "[0, 4, 9]", "decode". `spec` is how numbers are written: "" (up to four digits behind the
-/// point), ".3f", ".1%", ".2e", with a comma in front (",", ",.1f") in groups of three. Throws InputError for
-/// another one.
+/// "2576", "0.6667", "[0, 4, 9]", "decode". `spec` is how numbers are written: "" (up to four digits behind
+/// the point), ".3f", ".1%", ".2e", with a comma in front (",", ",.1f") in groups of three. Throws InputError
+/// for another one.
 std::string text_of(const FactValue& value, std::string_view spec = {});
 /// Whether text_of takes it.
 bool is_number_format(std::string_view spec);

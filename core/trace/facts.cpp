@@ -48,7 +48,8 @@ void check_argument(const Fact& fact, std::string_view argument) {
   };
   if (fact.argument == FactArgument::none && !argument.empty()) refuse("it takes nothing in brackets");
   if (fact.argument == FactArgument::name && argument.empty()) refuse("say of what: a name in brackets");
-  if (fact.argument == FactArgument::number && !argument.empty() && !is_number(argument)) refuse("give a number");
+  if (fact.argument == FactArgument::index && !argument.empty() && !is_number(argument))
+    refuse("give a number");
   if (fact.argument == FactArgument::steps && !argument.empty() && !is_step_range(argument)) {
     refuse("give steps: 2..33");
   }
@@ -88,7 +89,8 @@ FactValue value_of(const FactCall& call, const FactPlace& place, const FactRuns&
   try {
     return call.fact->value(scope);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("the fact '{}' is not known at step {}: {}", call.fact->name, place.step, error.what()));
+    throw InputError(
+        fmt::format("the fact '{}' is not known at step {}: {}", call.fact->name, place.step, error.what()));
   }
 }
 
@@ -125,7 +127,8 @@ void walk(std::string_view text, OnText&& on_text, OnFact&& on_fact) {
 const std::vector<Fact>& facts() {
   static const std::vector<Fact> kFacts = [] {
     std::vector<Fact> all;
-    for (const auto& group : {batch_facts(), pool_facts(), cost_facts(), attention_facts(), compare_facts()}) {
+    for (const auto& group :
+         {batch_facts(), pool_facts(), cost_facts(), attention_facts(), compare_facts()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -33,7 +33,7 @@ class FactScope;
 enum class FactArgument : std::uint8_t {
   none,
   sequence,  // may be left out: the place's, or the first of the batch
-  number,    // may be left out: the place's
+  index,     // a number; may be left out: the place's
   steps,     // "2..33"; may be left out: this step
   name       // must be there
 };
@@ -50,8 +50,8 @@ struct Fact {
 /// All of them, in groups.
 const std::vector<Fact>& facts();
 
-/// Where a fact is asked for: the engine's step number, and what is looked at. -1 = nothing chosen; row and col
-/// count within the sequence.
+/// Where a fact is asked for: the engine's step number, and what is looked at. -1 = nothing chosen; row and
+/// col count within the sequence.
 struct FactPlace {
   int step = 1;
   int layer = 0;
@@ -81,8 +81,8 @@ struct FactCall {
   std::shared_ptr<const FactCall> divisor;
 };
 
-/// Throws InputError for an unknown name (with the nearest known one), an argument that is missing or too much,
-/// or a run that a fact does not take.
+/// Throws InputError for an unknown name (with the nearest known one), an argument that is missing or too
+/// much, or a run that a fact does not take.
 FactCall parse_fact(std::string_view text);
 
 /// Throws InputError when the fact is not there: another kind of step, a sequence that is not in it, ...

@@ -38,14 +38,19 @@ std::vector<Fact> pool_facts() {
       {"blocks_shared", number, none, "blocks that several hold",
        [](const Scope& s) { return count_blocks(s, [](const BlockState& b) { return b.ref_count > 1; }); }},
       {"blocks_cached_free", number, none, "free blocks that a prompt could still hit",
-       [](const Scope& s) { return count_blocks(s, [](const BlockState& b) { return b.ref_count == 0 && b.hash; }); }},
+       [](const Scope& s) {
+         return count_blocks(s, [](const BlockState& b) { return b.ref_count == 0 && b.hash; });
+       }},
       {"free_blocks", list, none, "the free list, next to be taken first",
        [](const Scope& s) { return FactValue::list_of(s.step().free_blocks); }},
       {"evicted", list, none, "cached blocks that were taken and lost their hash", evicted},
-      {"ref_count", number, FactArgument::number, "sequences that hold a block", [](const Scope& s) -> FactValue { return s.block().ref_count; }},
-      {"num_filled", number, FactArgument::number, "slots of a block that hold keys", [](const Scope& s) -> FactValue { return s.block().num_filled; }},
-      {"hash", text, FactArgument::number, "of a block, or \"none\"", hash_of},
-      {"hashes", number, none, "entries of the hash map", [](const Scope& s) -> FactValue { return s.step().hash_to_block.size(); }},
+      {"ref_count", number, FactArgument::index, "sequences that hold a block",
+       [](const Scope& s) -> FactValue { return s.block().ref_count; }},
+      {"num_filled", number, FactArgument::index, "slots of a block that hold keys",
+       [](const Scope& s) -> FactValue { return s.block().num_filled; }},
+      {"hash", text, FactArgument::index, "of a block, or \"none\"", hash_of},
+      {"hashes", number, none, "entries of the hash map",
+       [](const Scope& s) -> FactValue { return s.step().hash_to_block.size(); }},
   };
 }
 

@@ -14,6 +14,7 @@
 #include "app/image_write.h"
 #include "app/opening.h"
 #include "app/output_file.h"
+#include "app/picture_options.h"
 #include "app/progress.h"
 #include "app/session.h"
 #include "app/view_names.h"
@@ -39,15 +40,6 @@ struct StillOptions {
   bool compare = false;
   int frames = 12;
 };
-
-std::pair<int, int> parse_size(const std::string& text) {
-  int width = 0, height = 0, used = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%n", &width, &height, &used) != 2 ||
-      used != static_cast<int>(text.size())) {
-    throw InputError(fmt::format("'{}' is not a size; write --size 1920x1080", text));
-  }
-  return {width, height};
-}
 
 viz::ViewState view_of(const StillOptions& options) {
   viz::ViewState view;

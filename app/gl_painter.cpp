@@ -3,9 +3,11 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <glad/gl.h>
 #include <imgui.h>
+#include <imgui_internal.h>  // scroll positions of windows
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <utility>
 #include <vector>
 
@@ -68,42 +70,73 @@ void GlPainter::restyle(const viz::ViewState& view) {
   style_ = style;
 }
 
-GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selection& selection,
-                                    viz::ViewState& view, int width, int height) {
+viz::Commands GlPainter::build(const viz::Frame& frame, const viz::Selection& selection,
+                               viz::ViewState& view) {
   restyle(view);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
-  Painted painted;
+  viz::Commands commands;
   heat_->begin_frame();
   view.heat_painter = heat_.get();
-  viz::draw_screen(frame, selection, view, marks_, painted.commands);
+  viz::draw_screen(frame, selection, view, marks_, commands);
   view.heat_painter = nullptr;  // it lives no longer than this context
   ImGui::Render();
-  const std::uint64_t picture = hash_of(*ImGui::GetDrawData(), width, height, heat_->frame_hash());
+  return commands;
+}
+
+void GlPainter::settle(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view) {
+  build(frame, selection, view);
+}
+
+void GlPainter::rewind() {
+  for (ImGuiWindow* window : context_->Windows) {
+    window->Scroll = {0.0F, 0.0F};
+    window->ScrollTarget = {FLT_MAX, FLT_MAX};  // none
+  }
+}
+
+GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selection& selection,
+                                    viz::ViewState& view, int width, int height) {
+  Painted painted{.commands = build(frame, selection, view)};
+  const std::uint64_t seed = heat_->frame_hash() + (view.picture.clear ? 1 : 0);
+  const std::uint64_t picture = hash_of(*ImGui::GetDrawData(), width, height, seed);
   if (std::exchange(last_picture_, picture) == picture) return painted;
   const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
   glViewport(0, 0, width, height);
-  glClearColor(background.x, background.y, background.z, 1.0F);
+  if (view.picture.clear) {
+    glClearColor(0.0F, 0.0F, 0.0F, 0.0F);
+  } else {
+    glClearColor(background.x, background.y, background.z, 1.0F);
+  }
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   painted.drawn = true;
   return painted;
 }
 
-Image read_picture(int width, int height) {
+Image picture_of(const std::uint8_t* bottom_up, int width, int height, bool see_through) {
   Image image{width, height, {}};
-  const std::size_t row = static_cast<std::size_t>(image.width) * 4;
-  std::vector<std::uint8_t> bottom_up(row * static_cast<std::size_t>(image.height));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, image.width, image.height, GL_RGBA, GL_UNSIGNED_BYTE, bottom_up.data());
-  image.rgba.resize(bottom_up.size());
-  for (int y = 0; y < image.height; ++y) {
-    const auto from = bottom_up.begin() + static_cast<std::ptrdiff_t>(row) * (image.height - 1 - y);
-    std::copy(from, from + static_cast<std::ptrdiff_t>(row),
-              image.rgba.begin() + static_cast<std::ptrdiff_t>(row) * y);
+  const std::size_t row = static_cast<std::size_t>(width) * 4;
+  image.rgba.resize(row * static_cast<std::size_t>(height));
+  for (int y = 0; y < height; ++y) {
+    std::copy_n(bottom_up + row * static_cast<std::size_t>(height - 1 - y), row,
+                image.rgba.data() + row * static_cast<std::size_t>(y));
   }
-  for (std::size_t i = 3; i < image.rgba.size(); i += 4) image.rgba[i] = 0xFF;
+  for (std::size_t i = 0; i < image.rgba.size(); i += 4) {
+    std::uint8_t* pixel = image.rgba.data() + i;
+    const int alpha = std::exchange(pixel[3], see_through ? pixel[3] : std::uint8_t{0xFF});
+    if (!see_through || alpha == 0 || alpha == 0xFF) continue;
+    for (int c = 0; c < 3; ++c)
+      pixel[c] = static_cast<std::uint8_t>(std::min(0xFF, (pixel[c] * 0xFF + alpha / 2) / alpha));
+  }
   return image;
+}
+
+Image read_picture(int width, int height) {
+  std::vector<std::uint8_t> bottom_up(static_cast<std::size_t>(width) * 4 * static_cast<std::size_t>(height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, bottom_up.data());
+  return picture_of(bottom_up.data(), width, height);
 }
 
 }  // namespace attn::app

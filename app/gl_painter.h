@@ -32,6 +32,10 @@ class GlPainter {
   /// After the platform's new-frame: builds the screen and draws it at that pixel size.
   Painted paint(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view, int width,
                 int height);
+  /// As paint, without drawing: sizes of texts and scroll positions settle over a few frames.
+  void settle(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view);
+  /// Scrolls everything to its beginning, so that the next picture does not depend on those before it.
+  void rewind();
   /// The next picture is drawn whatever it is: the window's contents were lost.
   void forget() { last_picture_ = 0; }
   const viz::Marks& marks() const { return marks_; }
@@ -40,6 +44,7 @@ class GlPainter {
 
  private:
   void restyle(const viz::ViewState& view);
+  viz::Commands build(const viz::Frame& frame, const viz::Selection& selection, viz::ViewState& view);
   ImGuiContext* context_ = nullptr;
   std::unique_ptr<GlHeat> heat_;
   viz::Marks marks_;
@@ -50,5 +55,8 @@ class GlPainter {
 
 /// What is drawn in the current frame buffer, opaque, top row first.
 Image read_picture(int width, int height);
+/// From rows as OpenGL gives them, bottom row first, RGBA. `see_through`: drawn on nothing, so that colours
+/// come with alpha multiplied in, which is taken out again; else opaque.
+Image picture_of(const std::uint8_t* bottom_up, int width, int height, bool see_through = false);
 
 }  // namespace attn::app

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <vector>
 
 #include "app/gl_painter.h"
@@ -17,6 +18,7 @@ namespace attn::app {
 namespace {
 
 constexpr int kMaxDevices = 16;
+constexpr int kSettleFrames = 3;  // before a picture: text sizes settle on the third, scrolling after it
 
 /// Displays to try: every EGL device (GPUs first, Mesa's software renderer last), then the default one.
 std::vector<EGLDisplay> candidate_displays() {
@@ -75,11 +77,19 @@ struct Headless::State {
   GLuint color = 0;
   int width = 0;
   int height = 0;
+  std::array<GLuint, 2> buffers{};  // pixel buffers, used in turn
+  struct Reading {
+    GLuint buffer;
+    bool see_through;
+  };
+  std::deque<Reading> reading;  // oldest first
+  std::size_t next_buffer = 0;
   std::unique_ptr<GlPainter> painter;
 
   ~State() {
     painter.reset();
     if (context == EGL_NO_CONTEXT) return;
+    glDeleteBuffers(static_cast<GLsizei>(buffers.size()), buffers.data());
     glDeleteFramebuffers(1, &frame_buffer);
     glDeleteTextures(1, &color);
     eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
@@ -99,6 +109,12 @@ struct Headless::State {
       throw DeviceError(
           fmt::format("OpenGL cannot draw into a picture of {}x{}; try a smaller --size", width, height));
     }
+    glGenBuffers(static_cast<GLsizei>(buffers.size()), buffers.data());
+    for (const GLuint buffer : buffers) {
+      glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
+      glBufferData(GL_PIXEL_PACK_BUFFER, GLsizeiptr{4} * width * height, nullptr, GL_STREAM_READ);
+    }
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
   }
 
   void paint(Session& session, viz::ViewState& view) {
@@ -106,14 +122,44 @@ struct Headless::State {
     io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
     io.DeltaTime = 1.0F / 30.0F;  // a virtual clock: pictures do not depend on the machine's speed
     glBindFramebuffer(GL_FRAMEBUFFER, frame_buffer);
-    painter->paint(session.frame(), session.selection(), view, width, height);
+    const viz::Frame& frame = session.frame();
+    painter->rewind();
+    viz::show_selected_again(view);
+    for (int i = 0; i < kSettleFrames; ++i) painter->settle(frame, session.selection(), view);
+    painter->paint(frame, session.selection(), view, width, height);
+  }
+
+  void read(bool see_through) {
+    ATTN_CHECK(reading.size() < buffers.size(), "pictures are started faster than taken");
+    const GLuint buffer = buffers[next_buffer];
+    next_buffer = (next_buffer + 1) % buffers.size();
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    reading.push_back({buffer, see_through});
+  }
+
+  Image take() {
+    ATTN_CHECK(!reading.empty(), "no picture was started");
+    const Reading oldest = reading.front();
+    reading.pop_front();
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, oldest.buffer);
+    const void* pixels =
+        glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, GLsizeiptr{4} * width * height, GL_MAP_READ_BIT);
+    if (pixels == nullptr)
+      throw DeviceError("OpenGL cannot hand out its picture; update the graphics driver");
+    Image image = picture_of(static_cast<const std::uint8_t*>(pixels), width, height, oldest.see_through);
+    glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    return image;
   }
 };
 
 Headless::Headless(int width, int height) : state_(std::make_unique<State>()) {
-  if (width < 320 || height < 240 || width > 8192 || height > 8192) {
+  if (width < 160 || height < 90 || width > 8192 || height > 8192) {
     throw InputError(
-        fmt::format("a picture of {}x{} is out of range; use 320x240 to 8192x8192", width, height));
+        fmt::format("a picture of {}x{} is out of range; use 160x90 to 8192x8192", width, height));
   }
   state_->width = width;
   state_->height = height;
@@ -140,9 +186,15 @@ Headless::~Headless() = default;
 std::string Headless::renderer() const { return reinterpret_cast<const char*>(glGetString(GL_RENDERER)); }
 
 Image Headless::picture(Session& session, viz::ViewState& view) {
-  constexpr int kSettleFrames = 3;
-  for (int i = 0; i < kSettleFrames; ++i) state_->paint(session, view);
-  return read_picture(state_->width, state_->height);
+  start_picture(session, view);
+  return take_picture();
 }
+
+void Headless::start_picture(Session& session, viz::ViewState& view) {
+  state_->paint(session, view);
+  state_->read(view.picture.clear);
+}
+
+Image Headless::take_picture() { return state_->take(); }
 
 }  // namespace attn::app

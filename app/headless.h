@@ -1,4 +1,5 @@
-// Pictures without a display: an EGL context without a surface, a frame buffer object, glReadPixels.
+// Pictures without a display: an EGL context without a surface, a frame buffer object, glReadPixels through
+// pixel buffers.
 #pragma once
 
 #include <memory>
@@ -12,11 +13,15 @@ namespace attn::app {
 class Headless {
  public:
   /// Throws DeviceError saying what is missing when no EGL device gives an OpenGL 3.3 context, InputError for
-  /// a size outside 320x240 .. 8192x8192.
+  /// a size outside 160x90 .. 8192x8192.
   Headless(int width, int height);
   ~Headless();
-  /// The session's picture as it is now. Draws a few frames first: text sizes settle on the third.
+  /// The session's picture as it is now, whatever was drawn before it.
   Image picture(Session& session, viz::ViewState& view);
+  /// The same in two halves: draws and lets the driver read, while the caller does something else. At most
+  /// two pictures are under way; take_picture gives the older one.
+  void start_picture(Session& session, viz::ViewState& view);
+  Image take_picture();
   /// GL_RENDERER.
   std::string renderer() const;
 

@@ -28,6 +28,7 @@ int run_program(int argc, char** argv) {
   add_diff_command(app, action);
   add_still_command(app, action);
   add_strip_command(app, action);
+  add_film_command(app, action);
   add_check_command(app, action);
   try {
     app.parse(argc, argv);

@@ -3,20 +3,44 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
 namespace attn::app {
+namespace {
 
-Progress::Progress(std::string what, int total)
-    : what_(std::move(what)), total_(total), begin_(std::chrono::steady_clock::now()) {}
+std::string time_text(double seconds) {
+  const long whole = std::lround(seconds);
+  return whole < 100 ? fmt::format("{} s", whole) : fmt::format("{}:{:02} min", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+std::string progress_bar(const std::string& what, int done, int total, double seconds) {
+  constexpr int kWidth = 30;
+  const double part = total > 0 ? std::clamp(static_cast<double>(done) / total, 0.0, 1.0) : 0.0;
+  const auto full = static_cast<std::size_t>(part * kWidth);
+  std::string text = fmt::format("{} [{}{}] {:3.0f} %", what, std::string(full, '#'),
+                                 std::string(kWidth - full, '.'), std::floor(part * 100.0));
+  if (part > 0.0) text += fmt::format(", {} left", time_text(seconds * (1.0 - part) / part));
+  return text;
+}
+
+Progress::Progress(std::string what, int total, Total kind)
+    : what_(std::move(what)), total_(total), kind_(kind), begin_(std::chrono::steady_clock::now()) {}
 
 void Progress::update(int done) {
   if (!isatty(STDERR_FILENO)) return;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   if (seconds < 1.0) return;
   shown_ = true;
-  fmt::print(stderr, "\r{} {} of at most {} ({:.0f} s)", what_, done, total_, seconds);
+  if (kind_ == Total::exact) {
+    fmt::print(stderr, "\r{}\033[K", progress_bar(what_, done, total_, seconds));
+  } else {
+    fmt::print(stderr, "\r{} {} of at most {} ({:.0f} s)", what_, done, total_, seconds);
+  }
   std::fflush(stderr);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/files.h"
+#include "app/place.h"
 #include "core/trace/cursor.h"
 #include "core/trace/names.h"
 
@@ -54,27 +55,9 @@ void Session::run_to_step(int steps) {
   if (live()) open_->engine()->run_to(steps);
 }
 
-trace::Cursor Session::cursor() const {
-  const viz::Selection& s = selection_;
-  return {.index = s.step,
-          .stage = s.stage,
-          .layer = s.layer,
-          .head = s.head,
-          .tile = s.tile,
-          .cell = s.tile >= 0 ? s.k_col : -1};
-}
+trace::Cursor Session::cursor() const { return cursor_of(selection_); }
 
-void Session::set_cursor(const trace::Cursor& to) {
-  viz::Selection s = selection_;
-  const bool was_at_cell = cursor().cell >= 0;
-  s.step = to.index;
-  s.stage = to.stage;
-  s.layer = to.layer;
-  s.head = to.head;
-  s.tile = to.tile;
-  if (to.cell >= 0 || was_at_cell) s.k_col = to.cell;
-  select(s);
-}
+void Session::set_cursor(const trace::Cursor& to) { select(moved_to(selection_, to)); }
 
 void Session::move(trace::Grain grain, int by) {
   waiting_move_.reset();

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "viz/fonts.h"
 #include "viz/keys.h"
@@ -59,6 +60,18 @@ void draw_gaps(const Ui& ui, const ScreenLayout& layout, float layout_height) {
   paint(0.0F, foot - gap, header.right() - gap, foot);
 }
 
+constexpr float kProvenance = 24.0F;  // height at scale 1
+
+void draw_provenance(Ui& ui, const Rect& rect) {
+  if (rect.h <= 0.0F) return;
+  ui.draw = ImGui::GetBackgroundDrawList();
+  const float margin = ui.px(12);
+  text_in(ui, FontRole::small, {margin, rect.y, rect.w - 2.0F * margin, rect.h}, ui[Color::muted],
+          ui.view.picture.provenance, Align::right);
+  ui.marks.add("provenance", rect, ui.view.picture.provenance);
+  ui.draw = nullptr;
+}
+
 }  // namespace
 
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
@@ -69,11 +82,14 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   handle_keys(frame, selection, view, commands);
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const LayoutInput input = layout_input(view, frame, size.x, size.y);
+  const float foot =
+      view.picture.provenance.empty() ? 0.0F : std::round(kProvenance * screen_scale(view));
+  const LayoutInput input = layout_input(view, frame, size.x, size.y - foot);
   const ScreenLayout layout = layout_screen(input);
   Ui ui{frame,       selection, view, marks, commands, theme_of(theme_in_use(view)),
         input.scale, nullptr,   {},   {},    false};
-  draw_gaps(ui, layout, size.y);
+  if (!view.picture.clear) draw_gaps(ui, layout, size.y - foot);
+  draw_provenance(ui, {0.0F, size.y - foot, size.x, foot});
   drag_splitters(ui, layout);
   draw_header(ui, layout);
   draw_banner(ui, layout[PanelId::banner]);

@@ -8,6 +8,7 @@
 #include "viz/heat_texture.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/marks.h"
+#include "viz/picture_view.h"
 #include "viz/shell_view.h"
 #include "viz/theme.h"
 
@@ -66,6 +67,7 @@ struct ViewState {
   Hover next_hover;                     // being filled in this frame
   DataViews data;                       // of pool, timeline, requests, changes
   AttentionViews attention;             // of strip, mask, weights, heads
+  PictureView picture;                  // of films and stills
   HeatPainter* heat_painter = nullptr;  // draws large matrices; null: as coarse quads
 };
 
@@ -90,6 +92,10 @@ StyleKey style_key(const ViewState& view);
 /// panels stand.
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands);
+
+/// Panels bring what is selected into view once, so that it can be scrolled away again: after this they do so
+/// anew.
+void show_selected_again(ViewState& view);
 
 /// Builds the font atlas for the screen's scale and applies the theme; call before the first frame and
 /// whenever style_key differs from the last call. Keys change it. A new scale bakes a new atlas, whose

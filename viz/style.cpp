@@ -56,10 +56,21 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .page = view.page,
           .maximised = view.maximised,
           .splits = view.mode == ScreenMode::present ? view.shell.present_splits : view.splits,
-          .broken = frame.broken.has_value()};
+          .broken = frame.broken.has_value(),
+          .caption = !view.picture.no_caption,
+          .alone = view.picture.alone};
 }
 
 StyleKey style_key(const ViewState& view) { return {screen_scale(view), theme_in_use(view), view.mode}; }
+
+void show_selected_again(ViewState& view) {
+  view.tiles.listed_tile = -1;
+  view.listed_stage = -1;
+  view.code.shown.clear();
+  view.data.pool.shown_block = -1;
+  view.data.timeline.followed = -1;
+  view.data.requests.shown_seq = -1;
+}
 
 std::string apply_style(const ViewState& view) {
   const StyleKey key = style_key(view);

@@ -31,6 +31,7 @@ class Plan {
 
   void explore();
   void present();
+  void alone();
 
  private:
   void frame(float timeline_h, bool status);
@@ -43,6 +44,7 @@ class Plan {
               bool from_end, float whole);
   Rect tabs(Cutter& column) const;
   void banner(Cutter& column);
+  void caption(Cutter& column);
   void strip(Cutter& column);
   void stage(Cutter column, bool with_mask, bool with_numbers = true);
   void side(Cutter column);
@@ -127,6 +129,10 @@ Rect Plan::tabs(Cutter& column) const {
 
 void Plan::banner(Cutter& column) {
   if (input_.broken) out_[PanelId::banner] = column.top(kBanner * s_);
+}
+
+void Plan::caption(Cutter& column) {
+  if (input_.caption && h_ >= 340.0F) out_[PanelId::caption] = column.bottom((h_ >= 440.0F ? 78.0F : 46.0F) * s_);
 }
 
 void Plan::strip(Cutter& column) {
@@ -283,7 +289,7 @@ void Plan::present() {
   const bool beside = w_ >= 800.0F && h_ >= 440.0F;
   set_pages(3);
   frame(h_ >= 440.0F ? 96.0F : 0.0F, false);
-  if (h_ >= 340.0F) out_[PanelId::caption] = inner_.bottom((h_ >= 440.0F ? 78.0F : 46.0F) * s_);
+  caption(inner_);
   banner(inner_);
   if (input_.maximised != PanelId::count_) return maximise(inner_);
   if (beside) {
@@ -304,6 +310,13 @@ void Plan::present() {
   const bool strip_fits = input_.stage == StageView::weights && inner_.rest.h >= 330.0F * s_;
   if (strip_fits) strip(inner_);
   stage(inner_, inner_.rest.w >= 560.0F * s_);
+}
+
+void Plan::alone() {
+  set_pages(1);
+  Cutter all{{0.0F, 0.0F, std::floor(input_.width), std::floor(input_.height)}, 0.0F};
+  if (input_.mode == ScreenMode::present) caption(all);
+  out_[input_.maximised] = all.rest;
 }
 
 }  // namespace
@@ -328,7 +341,9 @@ float& share_of(Splits& splits, Split split) {
 ScreenLayout layout_screen(const LayoutInput& input) {
   ScreenLayout out;
   Plan plan(input, out);
-  if (input.mode == ScreenMode::present) {
+  if (input.alone && input.maximised != PanelId::count_) {
+    plan.alone();
+  } else if (input.mode == ScreenMode::present) {
     plan.present();
   } else {
     plan.explore();

@@ -73,6 +73,8 @@ struct LayoutInput {
   PanelId maximised = PanelId::count_;  // one panel in the place of all between header and timeline
   Splits splits = {};
   bool broken = false;  // room for the banner
+  bool caption = true;  // of mode present
+  bool alone = false;   // of mode and maximised panel, only caption and panel are laid out
 };
 
 struct ScreenLayout {

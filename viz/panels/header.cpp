@@ -23,6 +23,12 @@ float draw_stepper(Ui& ui, float right, const char* name, int value, int count, 
   const Rect next{right - side, y, side, side};
   const Rect label{next.x - width, y, width, side};
   const Rect previous{label.x - side, y, side, side};
+  if (ui.view.picture.still) {
+    const Rect alone{right - width, y, width, side};
+    mark(ui, fmt::format("header/{}", name), alone, text, "selection; model shape from the manifest");
+    text_in(ui, FontRole::strong, alone, ui[Color::text], text, Align::right);
+    return alone.x - ui.px(12);
+  }
   const std::string prefix = fmt::format("header/{}", name);
   const auto go = [&](int to) { select(ui, [&](Selection& s) { s.*field = to; }); };
   if (button(ui, prefix + "/previous", previous, "\xE2\x80\xB9", fmt::format("previous {}", name), value > 0))
@@ -135,13 +141,16 @@ float step_width(const Ui& ui) {
 void draw_header(Ui& ui, const ScreenLayout& layout) {
   if (!begin_panel(ui, "header", layout[PanelId::header], {}, {}, PanelLook::bar)) return;
   const Rect bar = ui.body;
-  float right = draw_buttons(ui, layout, bar.right());
+  const bool still = ui.view.picture.still;
+  float right = still ? bar.right() : draw_buttons(ui, layout, bar.right());
   if (bar.w >= ui.px(700)) {
     right = draw_stepper(ui, right, "head", ui.selection.head, num_heads(ui.frame), &Selection::head);
     right = draw_stepper(ui, right, "layer", ui.selection.layer, num_layers(ui.frame), &Selection::layer);
   }
   const bool titles = ui.view.mode == ScreenMode::explore && bar.w >= ui.px(1240);
-  float x = draw_menu_titles(ui, bar.x - (titles ? ui.px(9) : 0.0F), titles ? bar.w : 0.0F) + ui.px(14);
+  float x = still
+                ? bar.x
+                : draw_menu_titles(ui, bar.x - (titles ? ui.px(9) : 0.0F), titles ? bar.w : 0.0F) + ui.px(14);
   const float needed = step_width(ui);
   const float room = right - x - needed - ui.px(18);
   if (room >= ui.px(90)) x = draw_names(ui, x, room) + ui.px(18);

@@ -230,7 +230,7 @@ TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const Timeli
 void draw_lanes(Ui& ui, const Rect& area) {
   TimelineView& view = ui.view.data.timeline;
   const float label_w = ui.px(50);
-  const float tools_w = ui.px(58);
+  const float tools_w = ui.view.picture.still ? 0.0F : ui.px(58);
   const float unit_max = ui.px(kUnitMax);
   const Rect lane{area.x + label_w, area.y, std::max(ui.px(40), area.w - label_w - tools_w), area.h};
   follow_cursor(view, ui.frame.index, lane, unit_max);
@@ -250,7 +250,7 @@ void draw_lanes(Ui& ui, const Rect& area) {
   scrub(ui, "##pool", lanes.pool, lanes);
   show_words(ui, lanes);
   add_families(ui, lanes);
-  draw_tools(ui, area, layout, unit_max);
+  if (!ui.view.picture.still) draw_tools(ui, area, layout, unit_max);
   answer_wheel(ui, lane, layout, unit_max);
 }
 

@@ -91,12 +91,10 @@ void draw_rail(Ui& ui, const Rect& rail) {
   }
 }
 
-}  // namespace
-
-void draw_transport(Ui& ui, const Rect& rect) {
+/// Returns the x behind the buttons.
+float draw_buttons(Ui& ui, const Rect& rect, bool can_run) {
   const bool any = ui.frame.num_steps > 0;
   const bool at_end = ui.frame.index + 1 >= ui.frame.num_steps;
-  const bool can_run = ui.frame.live && ui.frame.engine_has_work;
   const bool back = any && ui.frame.index > 0;
   const bool forward = (any && !at_end) || can_run;
   float x = rect.x;
@@ -113,10 +111,20 @@ void draw_transport(Ui& ui, const Rect& rect) {
       forward, false, Command::Kind::step_forward);
   x = draw_button(ui, x, y, "last", Icon::last, "last step (End)", any && !at_end, false,
                   Command::Kind::last);
+  return x + ui.px(6);
+}
+
+}  // namespace
+
+void draw_transport(Ui& ui, const Rect& rect) {
+  const bool any = ui.frame.num_steps > 0;
+  const bool can_run = ui.frame.live && ui.frame.engine_has_work;
+  const float y = rect.y;
+  float x = ui.view.picture.still ? rect.x : draw_buttons(ui, rect, can_run);
   const std::string count = any ? fmt::format("{} / {}", ui.frame.index + 1, ui.frame.num_steps) : "no steps";
   const float count_w = ui.px(84);
-  text_in(ui, FontRole::mono, {x + ui.px(6), y, count_w, ui.px(26)}, ui[Color::text], count, Align::left);
-  x += count_w + ui.px(12);
+  text_in(ui, FontRole::mono, {x, y, count_w, ui.px(26)}, ui[Color::text], count, Align::left);
+  x += count_w + ui.px(6);
   std::string state = ui.frame.engine_busy ? "engine: computing a step"
                       : can_run            ? "engine: ready for more"
                       : ui.frame.live      ? "engine: idle"

@@ -89,6 +89,8 @@ std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoic
   trace::AttendOptions options = trace::default_options(tensors);
   const bool prefill = options.op == trace::AttendOp::prefill;
   options.level = prefill ? engine.prefill_level : engine.decode_level;
+  options.k_tile = engine.k_tile;
+  options.num_splits = engine.num_splits;
   if (prefill) options.mask = trace::name_of(engine.mask_alignment);
   if (prefill && engine.prefill_path != PrefillPath::paged)
     options.path = trace::name_of(engine.prefill_path);

@@ -28,6 +28,8 @@ struct AttendOptions {
                        // "" = packed when the case has packed k, else paged
   std::string mask{};  // bottom_right, top_left, none; "" = bottom_right
   int level = 2;
+  int k_tile = 0;        // keys per tile of the online softmax, 0 = the plan's own
+  int num_splits = 0;    // of a decode row's keys, 0 = the plan's own
   bool weights = false;  // also return the softmax weights
 };
 

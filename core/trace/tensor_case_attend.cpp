@@ -10,6 +10,7 @@
 #include "core/trace/tensor_case.h"
 #include "core/trace/tensor_values.h"
 #include "core/trace/trace_file.h"
+#include "kernels/common/tiles.h"
 
 namespace attn::trace {
 namespace {
@@ -52,6 +53,7 @@ class RecordBuilder {
                levels);
     r_.config.prefill_level = options_.level;
     r_.config.decode_level = std::min(options_.level, kDecodeLevels);
+    fill_tiles();
     fill_lengths();
     reads_cache(r_.path) ? fill_tables() : check_packed();
     fill_pool();
@@ -64,6 +66,15 @@ class RecordBuilder {
  private:
   std::size_t batch() const { return static_cast<std::size_t>(r_.num_scheduled); }
   int q_len(std::size_t b) const { return r_.cu_seqlens_q[b + 1] - r_.cu_seqlens_q[b]; }
+
+  void fill_tiles() {
+    const auto head_dim = static_cast<int>(case_.q.shape.back());
+    ATTN_INPUT(options_.k_tile >= 0 && options_.k_tile <= max_k_tile(head_dim),
+               "k_tile {} does not exist for head_dim {}; choose 1 to {}, or 0 for the plan's own",
+               options_.k_tile, head_dim, max_k_tile(head_dim));
+    r_.config.k_tile = options_.k_tile;
+    r_.config.num_splits = options_.num_splits;
+  }
 
   void fill_lengths() {
     const auto num_q = static_cast<std::int32_t>(case_.q.shape[0]);

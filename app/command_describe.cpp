@@ -1,10 +1,11 @@
-// `describe TRACE[#..]`: the text twin of the window.
+// `describe LESSON|TRACE[#..]`: the text twin of the window, and of a lesson.
 #include <fmt/format.h>
 
 #include <memory>
 #include <string>
 
 #include "app/commands.h"
+#include "app/lessons.h"
 #include "app/opening.h"
 #include "core/trace/describe.h"
 #include "core/trace/inspector.h"
@@ -13,12 +14,21 @@
 namespace attn::app {
 namespace {
 
+/// False when the scenario tells nothing.
+bool describe_scenario(const std::filesystem::path& path, DeviceChoice choice) {
+  const Scenario scenario = load_scenario(path);
+  if (scenario.script.empty()) return false;
+  fmt::print("{}", describe_lesson(scenario, choice));
+  return true;
+}
+
 int describe(const std::string& text, DeviceChoice choice) {
   const Link link = parse_link(text);
   const FileKind kind = kind_of(link.path);
+  if (kind == FileKind::scenario && describe_scenario(link.path, choice)) return 0;
   if (kind == FileKind::scenario || kind == FileKind::model) {
     throw InputError(
-        fmt::format("describe reads a trace or a tensor case, not this ({}); make one with "
+        fmt::format("describe reads a lesson, a trace or a tensor case, not this ({}); make a trace with "
                     "`attnscope run SCENARIO --trace FILE.attn`",
                     link.path.string()));
   }
@@ -41,14 +51,14 @@ int describe(const std::string& text, DeviceChoice choice) {
 }  // namespace
 
 void add_describe_command(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("describe", "a trace or one of its steps as text (Markdown)");
+  auto* command = app.add_subcommand("describe", "a lesson, a trace or one of its steps as text (Markdown)");
   struct Options {
     std::string file, device = "auto";
   };
   auto options = std::make_shared<Options>();
   command
       ->add_option("trace", options->file,
-                   "FILE or FILE#step=12&layer=0&head=2 (layer or head: with weights)")
+                   "lesson, or FILE, FILE#step=12&layer=0&head=2 (layer or head: with weights)")
       ->required();
   add_device_option(*command, options->device);
   command->callback([options, &action] {

@@ -103,7 +103,9 @@ struct Script {
   bool empty() const { return stops.empty(); }
 };
 
-/// The scenario that a name of Script::runs stands for, itself for "". PRECOND: there is such a run.
+/// What a fact of another run calls the scenario itself: "score_dots@main".
+inline constexpr std::string_view kMainRun = "main";
+/// The scenario that a name of Script::runs stands for, itself for "" and "main". PRECOND: there is such a run.
 const Scenario& scenario_of(const Scenario& scenario, std::string_view run);
 
 }  // namespace attn::app

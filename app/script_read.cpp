@@ -63,8 +63,8 @@ void know_script_keys(ObjectReader& root) {
 
 void RunTable::read(ObjectReader& object, const std::string& pointer) {
   const auto name = object.need<std::string>("name", "give the run a name, so that stops can show it");
-  if (name.empty() || has(name)) {
-    object.fail("name", name.empty() ? "a run's name is empty" : fmt::format("there are two runs '{}'", name),
+  if (name.empty() || name == kMainRun || has(name)) {
+    object.fail("name", name.empty() ? "a run's name is empty" : fmt::format("there is a run '{}' already", name),
                 "give each run a name of its own");
   }
   LocatedJson changed = base_;
@@ -99,6 +99,7 @@ std::vector<std::string> RunTable::names() const {
 
 const Scenario& RunTable::scenario(const std::string& name) const {
   if (name.empty()) return scenario_;
+  if (name == kMainRun) return scenario_;
   return *std::ranges::find(runs_, name, &Run::name)->scenario;
 }
 
@@ -143,7 +144,7 @@ Script read_script(ObjectReader& root, const LocatedJson& document, const Scenar
 }
 
 const Scenario& scenario_of(const Scenario& scenario, std::string_view run) {
-  if (run.empty()) return scenario;
+  if (run.empty() || run == kMainRun) return scenario;
   const auto found = std::ranges::find(scenario.script.runs, run, &Run::name);
   ATTN_CHECK(found != scenario.script.runs.end(), "there is no run '{}'", run);
   return *found->scenario;

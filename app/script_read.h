@@ -34,7 +34,9 @@ class RunTable {
   void read(ObjectReader& object, const std::string& pointer);
   /// A run made of another one by a "set" object; returns its name.
   std::string change(const std::string& from, const std::string& name, ObjectReader& set);
-  bool has(const std::string& name) const { return name.empty() || documents_.contains(name); }
+  bool has(const std::string& name) const {
+    return name.empty() || name == kMainRun || documents_.contains(name);
+  }
   std::vector<std::string> names() const;
   const Scenario& scenario(const std::string& name) const;
   std::vector<Run> take() { return std::move(runs_); }

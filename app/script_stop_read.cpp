@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "app/script_read.h"
+#include "app/script_facts.h"
 #include "app/view_names.h"
 #include "app/wav_file.h"
 #include "viz/layout/panel_names.h"
@@ -121,32 +120,12 @@ void read_shown(ObjectReader& object, Shown& shown) {
   object.read("annotate", shown.annotate);
 }
 
-/// The line that a place ("file.json:12") names; 0 when it is no line.
-int line_of(const std::string& where) {
-  int line = 0;
-  const char* digits = where.data() + where.rfind(':') + 1;
-  std::from_chars(digits, where.data() + where.size(), line);
-  return line;
-}
-
-std::vector<Expectation> read_expect(ObjectReader& object) {
-  std::vector<Expectation> expect;
-  auto facts = object.object("expect");
-  if (!facts) return expect;
-  for (const std::string& fact : facts->keys()) {
-    expect.push_back({fact, facts->raw(fact.c_str())->dump(), facts->where(fact)});
-  }
-  std::ranges::stable_sort(expect, {}, [](const Expectation& e) { return line_of(e.where); });  // as written
-  return expect;
-}
-
 /// "task" or "break_it" of a stop.
 std::optional<Exercise> read_exercise(ObjectReader& object, const char* key, const Stop& stop,
                                       RunTable& runs) {
   auto found = object.object(key);
   if (!found) return std::nullopt;
   Exercise exercise;
-  exercise.text = found->need<std::string>("do", "say what to do, in one or two sentences");
   exercise.run = stop.run;
   if (auto set = found->object("set")) {
     constexpr std::string_view kEngine = "engine.";
@@ -164,7 +143,9 @@ std::optional<Exercise> read_exercise(ObjectReader& object, const char* key, con
   }
   read_place(*found, runs.scenario(exercise.run), exercise.place);
   read_shown(*found, exercise.shown);
-  exercise.expect = read_expect(*found);
+  exercise.text = read_fact_text(*found, "do", runs);
+  if (exercise.text.empty()) found->missing("do", "say what to do, in one or two sentences");
+  exercise.expect = read_expect(*found, runs);
   found->finish();
   return exercise;
 }
@@ -226,14 +207,15 @@ class StopReader {
     if (object.read("run", stop.run) && !runs_.has(stop.run)) {
       object.fail("run", fmt::format("there is no run '{}'", stop.run), suggest(stop.run, runs_.names()));
     }
-    object.read("caption", stop.caption);
-    object.read("notes", stop.notes);
-    object.read("predict", stop.predict);
+    if (stop.run == kMainRun) stop.run.clear();
+    stop.caption = read_fact_text(object, "caption", runs_);
+    stop.notes = read_fact_text(object, "notes", runs_);
+    stop.predict = read_fact_text(object, "predict", runs_);
     read_place(object, runs_.scenario(stop.run), stop.place);
     read_walk(object, stop);
     read_shown(object, stop.shown);
     read_hold(object, folder_, stop);
-    stop.expect = read_expect(object);
+    stop.expect = read_expect(object, runs_);
     stop.task = read_exercise(object, "task", stop, runs_);
     stop.break_it = read_exercise(object, "break_it", stop, runs_);
     std::vector<ObjectReader> nested = object.objects("sub");

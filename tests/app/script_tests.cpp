@@ -31,8 +31,9 @@ TEST(Script, ReadsEveryKeyOfAStop) {
     "step_to": {"tile": 2, "grain": "tile", "pace": 0.5},
     "select": {"seq": "B", "row": 4, "col": 5, "block": 6}, "view": "tiles", "side": "costs", "panel": "pool",
     "annotate": ["pool/block/3"], "hold": 2.5,
-    "expect": {"z_later": [0, 1], "a_first": 12},
-    "task": {"do": "Shuffle.", "set": {"engine.free_list": "scrambled"}, "expect": {"slots": [3]}},
+    "expect": {"score_dots": [0, 1],
+    "num_tokens": 12},
+    "task": {"do": "Shuffle.", "set": {"engine.free_list": "scrambled"}, "expect": {"slot_mapping": [3]}},
     "break_it": {"do": "Break.", "goto": {"step": 1}, "view": "weights"}})",
                            R"("about": "All.", "size": [1280, 720], "fps": 25, "theme": "print",
     "mode": "explore", "runs": [{"name": "other", "set": {"engine.num_blocks": 9}, "max_steps": 5}],)");
@@ -61,8 +62,8 @@ TEST(Script, ReadsEveryKeyOfAStop) {
   EXPECT_EQ(stop.shown.annotate, std::vector<std::string>{"pool/block/3"});
   EXPECT_DOUBLE_EQ(stop.hold, 2.5);
   ASSERT_EQ(stop.expect.size(), 2U);
-  EXPECT_EQ(stop.expect[0].value, "12");
-  EXPECT_EQ(stop.expect[1].value, "[0,1]");
+  EXPECT_EQ(stop.expect[0].value, "[0,1]") << "as written, not by name";
+  EXPECT_EQ(stop.expect[1].value, "12");
   ASSERT_TRUE(stop.task && stop.break_it);
   EXPECT_EQ(stop.task->run, "first: task");
   EXPECT_EQ(stop.task->switches,
@@ -184,6 +185,30 @@ const std::vector<Wrong>& wrong_scripts() {
        {"size is [1281, 720]", "even"}},
       {"no_such_theme", R"({"stop": "x", "caption": "x"})", R"("theme": "lite",)", {"known: dark, light"}},
       {"no_voice", R"({"stop": "x", "caption": "x", "hold": "no.wav"})", "", {"voice", "no.wav"}},
+      {"no_such_fact",
+       "{\"stop\": \"x\", \"caption\": \"x\",\n\"expect\": {\"scoredots\": 1}}",
+       "",
+       {"no fact 'scoredots'", "case.json:4", "did you mean 'score_dots'?"}},
+      {"no_such_fact_in_a_caption",
+       "{\"stop\": \"x\",\n\"caption\": \"{pathh}\"}",
+       "",
+       {"no fact 'pathh'", "case.json:4", "did you mean 'path'?"}},
+      {"no_such_run_of_a_fact",
+       R"({"stop": "x", "caption": "{score_dots@cash off}"})",
+       R"("runs": [{"name": "cache off"}],)",
+       {"no run 'cash off'", "did you mean 'cache off'?"}},
+      {"a_number_for_a_list",
+       R"({"stop": "x", "caption": "x", "expect": {"cu_seqlens_q": 4}})",
+       "",
+       {"'cu_seqlens_q' cannot be 4", "a list"}},
+      {"a_text_for_a_number",
+       R"({"stop": "x", "caption": "x", "expect": {"score_dots": "4"}})",
+       "",
+       {"cannot be \"4\"", "a range [low, high]"}},
+      {"a_brace_alone",
+       R"({"stop": "x", "caption": "{score_dots"})",
+       "",
+       {"a brace stands alone", "case.json"}},
       {"exercise_says_nothing",
        R"({"stop": "x", "caption": "x", "task": {}})",
        "",

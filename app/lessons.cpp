@@ -1,0 +1,79 @@
+#include "app/lessons.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace attn::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+int count_numbers(const Stop& stop) {
+  std::size_t count = stop.expect.size();
+  for (const auto* exercise : {&stop.task, &stop.break_it}) {
+    if (*exercise) count += (*exercise)->expect.size();
+  }
+  return static_cast<int>(count);
+}
+
+void describe_exercise(std::string& out, const char* title, const Stop& stop, const Exercise& exercise,
+                       ScriptRuns& runs) {
+  out += fmt::format("\n**{}** {}\n", title, runs.fill_in(exercise.text, stop, exercise));
+  for (const auto& [name, value] : exercise.switches) out += fmt::format("- Switch {} = {}\n", name, value);
+  for (const Expectation& one : exercise.expect) {
+    out += fmt::format("- {}: {}\n", one.fact, runs.value_text(one.fact, stop, exercise));
+  }
+}
+
+void describe_stop(std::string& out, const Stop& stop, ScriptRuns& runs) {
+  out += fmt::format("\n## {}\n\n", stop.name);
+  if (!stop.predict.empty())
+    out += fmt::format("**Predict first:** {}\n\n", runs.fill_in(stop.predict, stop));
+  out += runs.fill_in(stop.caption, stop) + "\n";
+  if (!stop.expect.empty()) out += "\n";
+  for (const Expectation& one : stop.expect) {
+    out += fmt::format("- {}: {}\n", one.fact, runs.value_text(one.fact, stop));
+  }
+  if (stop.task) describe_exercise(out, "Do it yourself:", stop, *stop.task, runs);
+  if (stop.break_it) describe_exercise(out, "Break it:", stop, *stop.break_it, runs);
+  if (!stop.notes.empty()) out += fmt::format("\n> Speaker: {}\n", runs.fill_in(stop.notes, stop));
+}
+
+}  // namespace
+
+std::vector<Lesson> bundled_lessons() {
+  std::vector<Lesson> lessons;
+  for (const auto& entry : fs::directory_iterator(assets_dir() / "lessons")) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::size_t kShortest = 9;  // "01-a.json"
+    const auto digit = [&](std::size_t i) { return std::isdigit(static_cast<unsigned char>(name[i])) != 0; };
+    if (name.size() < kShortest || !digit(0) || !digit(1) || name[2] != '-' || !name.ends_with(".json"))
+      continue;
+    lessons.push_back({std::stoi(name.substr(0, 2)), entry.path()});
+  }
+  std::ranges::sort(lessons, {}, &Lesson::path);
+  return lessons;
+}
+
+LessonReport check_lesson(const Scenario& lesson, DeviceChoice choice) {
+  LessonReport report;
+  ScriptRuns runs(lesson, choice);
+  for (const Stop& stop : lesson.script.stops) {
+    ++report.stops;
+    report.numbers += count_numbers(stop);
+    for (Failure& failure : runs.check(stop)) report.failures.push_back(std::move(failure));
+  }
+  return report;
+}
+
+std::string describe_lesson(const Scenario& lesson, DeviceChoice choice) {
+  ScriptRuns runs(lesson, choice);
+  std::string out = fmt::format("# {}\n", lesson.name);
+  if (!lesson.script.about.empty()) out += fmt::format("\n{}\n", lesson.script.about);
+  for (const Stop& stop : lesson.script.stops) describe_stop(out, stop, runs);
+  return out;
+}
+
+}  // namespace attn::app

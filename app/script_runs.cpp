@@ -1,0 +1,154 @@
+#include "app/script_runs.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/engine_host.h"
+#include "app/opening.h"
+#include "core/trace/inspector.h"
+#include "kernels/common/check.h"
+
+namespace attn::app {
+namespace {
+
+std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice) {
+  if (!scenario.tensors.empty()) return open_store(scenario.tensors, choice, scenario.engine);
+  EngineHost host(scenario, choice);
+  for (int steps = 0; host.has_work() && steps < scenario.max_steps; ++steps) host.step();
+  return host.recording();
+}
+
+}  // namespace
+
+struct ScriptRuns::Hosted {
+  Hosted(Device& device, std::shared_ptr<const trace::Store> recorded)
+      : store(std::move(recorded)), inspector(device, store) {}
+  std::shared_ptr<const trace::Store> store;
+  trace::Inspector inspector;
+};
+
+ScriptRuns::ScriptRuns(const Scenario& scenario, DeviceChoice choice)
+    : scenario_(scenario), choice_(choice), device_(make_device(choice)) {}
+
+ScriptRuns::~ScriptRuns() = default;
+
+trace::FactSource ScriptRuns::source(std::string_view run) {
+  if (run == kMainRun) run = {};
+  auto found = hosted_.find(run);
+  if (found == hosted_.end()) {
+    auto hosted = std::make_unique<Hosted>(*device_.device, run_to_end(scenario_of(scenario_, run), choice_));
+    found = hosted_.emplace(std::string(run), std::move(hosted)).first;
+  }
+  return {found->second->store, &found->second->inspector};
+}
+
+trace::FactRuns ScriptRuns::runs_from(const std::string& run) {
+  return [this, run](std::string_view name) { return source(name.empty() ? std::string_view(run) : name); };
+}
+
+ScriptRuns::Spot ScriptRuns::spot(const std::string& run, const Place& place, const Shown& shown) {
+  Spot at{{}, run};
+  at.place.step = place.step.value_or(1);
+  at.place.layer = place.layer.value_or(0);
+  at.place.head = place.head.value_or(0);
+  at.place.seq = place.seq.value_or(-1);
+  at.place.row = place.row.value_or(-1);
+  at.place.col = place.col.value_or(-1);
+  at.place.tile = place.tile.value_or(-1);
+  at.place.block = place.block.value_or(-1);
+  at.place.compare = shown.compare;
+  return at;
+}
+
+ScriptRuns::Spot ScriptRuns::spot_of(const Stop& stop) { return spot(stop.run, stop.place, stop.shown); }
+
+ScriptRuns::Spot ScriptRuns::spot_of(const Stop& stop, const Exercise& exercise) {
+  Shown shown = exercise.shown;
+  if (!shown.compare) shown.compare = stop.shown.compare;
+  return spot(exercise.run, over(stop.place, exercise.place), shown);
+}
+
+std::string ScriptRuns::fill_in(std::string_view text, const Stop& stop) {
+  return trace::fill_in(text, spot_of(stop).place, runs_from(stop.run));
+}
+
+std::string ScriptRuns::fill_in(std::string_view text, const Stop& stop, const Exercise& exercise) {
+  return trace::fill_in(text, spot_of(stop, exercise).place, runs_from(exercise.run));
+}
+
+std::string ScriptRuns::value_text(std::string_view fact, const Spot& spot) {
+  try {
+    return trace::text_of(trace::evaluate(trace::parse_fact(fact), spot.place, runs_from(spot.run)));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+std::string ScriptRuns::value_text(std::string_view fact, const Stop& stop) {
+  return value_text(fact, spot_of(stop));
+}
+
+std::string ScriptRuns::value_text(std::string_view fact, const Stop& stop, const Exercise& exercise) {
+  return value_text(fact, spot_of(stop, exercise));
+}
+
+void ScriptRuns::check(const std::vector<Expectation>& expect, const Spot& spot,
+                       std::vector<Failure>& failures) {
+  for (const Expectation& one : expect) {
+    try {
+      const trace::FactValue value =
+          trace::evaluate(trace::parse_fact(one.fact), spot.place, runs_from(spot.run));
+      if (trace::meets(value, nlohmann::json::parse(one.value))) continue;
+      failures.push_back(
+          {one.where, fmt::format("{} is {}, expected {}", one.fact, trace::text_of(value), one.value)});
+    } catch (const InputError& error) {
+      failures.push_back({one.where, error.what()});
+    }
+  }
+}
+
+void ScriptRuns::check_text(const std::string& text, const std::string& where, const Spot& spot,
+                            std::vector<Failure>& failures) {
+  try {
+    trace::fill_in(text, spot.place, runs_from(spot.run));
+  } catch (const InputError& error) {
+    failures.push_back({where, error.what()});
+  }
+}
+
+std::vector<Failure> ScriptRuns::check(const Stop& stop) {
+  std::vector<Failure> failures;
+  const Spot here = spot_of(stop);
+  check(stop.expect, here, failures);
+  for (const std::string* text : {&stop.caption, &stop.notes, &stop.predict}) {
+    check_text(*text, stop.where, here, failures);
+  }
+  for (const auto* exercise : {&stop.task, &stop.break_it}) {
+    if (!*exercise) continue;
+    const Spot there = spot_of(stop, **exercise);
+    check((*exercise)->expect, there, failures);
+    check_text((*exercise)->text, stop.where, there, failures);
+  }
+  return failures;
+}
+
+Place over(const Place& base, const Place& more) {
+  Place place = more;
+  const auto take = [](auto& value, const auto& otherwise) {
+    if (!value) value = otherwise;
+  };
+  take(place.step, base.step);
+  take(place.stage, base.stage);
+  take(place.layer, base.layer);
+  take(place.head, base.head);
+  take(place.tile, base.tile);
+  take(place.seq, base.seq);
+  take(place.row, base.row);
+  take(place.col, base.col);
+  take(place.block, base.block);
+  return place;
+}
+
+}  // namespace attn::app

@@ -1,0 +1,70 @@
+// The runs of a script without a window: each is run to its end when it is first asked for, and facts are
+// read from what it recorded.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/scenario.h"
+#include "core/trace/facts.h"
+#include "kernels/device.h"
+
+namespace attn::app {
+
+/// A number that did not come out.
+struct Failure {
+  std::string where;  // "01-two-jobs.json:42"
+  std::string text;   // "score_dots is 2081, expected 2080"
+};
+
+/// One thread at a time. PRECOND: the scenario outlives it.
+class ScriptRuns {
+ public:
+  ScriptRuns(const Scenario& scenario, DeviceChoice choice);
+  ~ScriptRuns();
+
+  /// Throws InputError when the run cannot be run.
+  trace::FactSource source(std::string_view run);
+  /// Everything that the run recorded, with no engine behind it.
+  std::shared_ptr<const trace::Store> store(std::string_view run) { return source(run).store; }
+  Device& device() { return *device_.device; }
+
+  /// A text of the stop (or of an exercise of it) with its facts filled in.
+  std::string fill_in(std::string_view text, const Stop& stop);
+  std::string fill_in(std::string_view text, const Stop& stop, const Exercise& exercise);
+  /// A fact of the stop as text; why it is not known when it is not.
+  std::string value_text(std::string_view fact, const Stop& stop);
+  std::string value_text(std::string_view fact, const Stop& stop, const Exercise& exercise);
+  /// Everything that the stop, its task and its break_it expect and that does not come out. Placeholders that
+  /// cannot be filled in fail too.
+  std::vector<Failure> check(const Stop& stop);
+
+ private:
+  struct Hosted;
+  /// Where facts are asked for.
+  struct Spot {
+    trace::FactPlace place;
+    std::string run;
+  };
+  Spot spot_of(const Stop& stop);
+  Spot spot_of(const Stop& stop, const Exercise& exercise);
+  Spot spot(const std::string& run, const Place& place, const Shown& shown);
+  trace::FactRuns runs_from(const std::string& run);
+  std::string value_text(std::string_view fact, const Spot& spot);
+  void check(const std::vector<Expectation>& expect, const Spot& spot, std::vector<Failure>& failures);
+  void check_text(const std::string& text, const std::string& where, const Spot& spot,
+                  std::vector<Failure>& failures);
+
+  const Scenario& scenario_;
+  const DeviceChoice choice_;
+  DevicePick device_;  // of the inspectors
+  std::map<std::string, std::unique_ptr<Hosted>, std::less<>> hosted_;
+};
+
+/// `more` over `base`: what it does not say is the base's.
+Place over(const Place& base, const Place& more);
+
+}  // namespace attn::app

@@ -1,4 +1,4 @@
-// `still` and `strip`: pictures without a display.
+// `still` and `strip`: pictures without a display, as pixels or as vectors.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/film_painter.h"
+#include "app/footage.h"
 #include "app/headless.h"
 #include "app/image_write.h"
 #include "app/opening.h"
@@ -17,6 +19,8 @@
 #include "app/picture_options.h"
 #include "app/progress.h"
 #include "app/session.h"
+#include "app/svg_write.h"
+#include "app/vector_painter.h"
 #include "app/view_names.h"
 #include "core/trace/compare.h"
 #include "kernels/common/check.h"
@@ -38,19 +42,30 @@ struct StillOptions {
   viz::StageView stage = viz::StageView::weights;
   viz::SideView side = viz::SideView::stages;
   bool compare = false;
+  std::string panel;
+  int scale_out = 1;
+  bool transparent = false;
+  bool provenance = false;
   int frames = 12;
 };
 
 viz::ViewState view_of(const StillOptions& options) {
   viz::ViewState view;
-  view.scale = options.scale;
+  view.scale = options.scale * static_cast<float>(options.scale_out);
   view.mode = options.mode;
   viz::theme_to_change(view) = *viz::theme_named(options.theme);  // of that mode
   view.stage = options.compare ? viz::StageView::compare : options.stage;
   view.side = options.side;
   if (!(view.scale >= 0.5F) || view.scale > 4.0F) {
-    throw InputError(fmt::format("--scale {} is out of range; use 0.5 to 4", options.scale));
+    throw InputError(
+        fmt::format("a scale of {} is out of range; use 0.5 to 4 (--scale times --scale-out)", view.scale));
   }
+  if (!options.panel.empty()) {
+    view.maximised = parse_panel(options.panel);
+    view.picture.alone = true;
+    view.picture.still = true;
+  }
+  view.picture.clear = options.transparent;
   return view;
 }
 
@@ -73,25 +88,46 @@ struct Scene {
         view(view_of(options)),
         choice(device_choice(options.device)),
         subject(open_subject(options.file, choice, options.overrides)),
-        session(subject, choice, [] {}),
-        headless(size.first, size.second) {
+        session(subject, choice, [] {}) {
+    size.first *= options.scale_out;
+    size.second *= options.scale_out;
     go_to_place(session, subject.link, view);
+    source = provenance_of(session.frame(), session.selection(), trace_hash(session.store()));
+    if (options.provenance) view.picture.provenance = source;
   }
 
-  std::pair<int, int> size;
+  std::pair<int, int> size;  // pixels
   viz::ViewState view;
   DeviceChoice choice;
   Subject subject;
   Session session;
-  Headless headless;
+  std::string source;  // of its numbers
 };
+
+int still_svg(const StillOptions& options, Scene& scene) {
+  VectorPainter painter;
+  const viz::Theme& theme = viz::theme_of(viz::theme_in_use(scene.view));
+  SvgPage page{scene.size.first, scene.size.second, theme[viz::Color::panel],
+               scene.session.frame().manifest->scenario_name, scene.source};
+  if (options.transparent) page.background.reset();
+  const std::vector<Shape> shapes =
+      painter.picture(scene.session, scene.view, scene.size.first, scene.size.second);
+  OutputFile file(options.output);
+  file.write(svg_text(shapes, page));
+  file.commit();
+  fmt::print("{} ({}x{}, {} shapes)\n", options.output, page.width, page.height, shapes.size());
+  return 0;
+}
 
 int still(const StillOptions& options) {
   require_writable(options.output);
+  const bool svg = fs::path(options.output).extension() == ".svg";
   Scene scene(options);
-  write_png(scene.headless.picture(scene.session, scene.view), options.output);
+  if (svg) return still_svg(options, scene);
+  Headless headless(scene.size.first, scene.size.second);
+  write_png(headless.picture(scene.session, scene.view), options.output);
   fmt::print("{} ({}x{}, drawn by {})\n", options.output, scene.size.first, scene.size.second,
-             scene.headless.renderer());
+             headless.renderer());
   return 0;
 }
 
@@ -111,12 +147,13 @@ int strip(const StillOptions& options) {
   fs::create_directories(folder, error);
   require_writable(folder / "strip.png");
   Scene scene(options);
+  Headless headless(scene.size.first, scene.size.second);
   constexpr int kColumns = 3, kShrink = 2;
   std::vector<Image> small;
   std::string first;
   Progress progress("drawing", options.frames);
   do {
-    const Image image = scene.headless.picture(scene.session, scene.view);
+    const Image image = headless.picture(scene.session, scene.view);
     const fs::path path = folder / fmt::format("step-{:03d}.png", scene.session.frame().step->step);
     write_png(image, path);
     if (first.empty()) first = path.string();
@@ -153,9 +190,13 @@ void add_common(CLI::App& command, StillOptions& options) {
       .add_option("file", options.file,
                   "scenario, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0")
       ->required();
-  command.add_option("--size", options.size, "pixels")->capture_default_str();
+  command.add_option("--size", options.size, "pixels, or 720p, 1080p, 1440p, 4k, square, vertical")
+      ->capture_default_str();
   add_theme_option(command, options.theme);
   command.add_option("--scale", options.scale, "size of text and panels")->capture_default_str();
+  command.add_option("--panel", options.panel, "one panel alone: mask, weights, strip, pool, tables, ...");
+  command.add_flag("--transparent", options.transparent, "nothing behind the panels");
+  command.add_flag("--provenance", options.provenance, "a line that says where the numbers come from");
   add_view(command, options);
   add_set_option(command, options.overrides);
   add_device_option(command, options.device);
@@ -164,10 +205,14 @@ void add_common(CLI::App& command, StillOptions& options) {
 }  // namespace
 
 void add_still_command(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("still", "draw one moment into a PNG file, without a display");
+  auto* command = app.add_subcommand("still", "draw one moment into a PNG or SVG file, without a display");
   auto options = std::make_shared<StillOptions>();
   add_common(*command, *options);
-  command->add_option("-o,--output", options->output, "picture (.png)")->required();
+  command->add_option("--scale-out", options->scale_out, "the same picture with so many times the pixels")
+      ->check(CLI::Range(1, 4))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "picture: .png, or .svg for papers and slides")
+      ->required();
   command->callback([options, &action] { action = [options] { return still(*options); }; });
 }
 

@@ -16,8 +16,9 @@ std::uint64_t hash_bytes(const trace::ByteWriter& writer, std::uint64_t seed) {
   return XXH3_64bits_withSeed(writer.bytes().data(), writer.bytes().size(), seed);
 }
 
-/// Over what a picture may show of it.
-std::uint64_t hash_of(const trace::Store& store) {
+}  // namespace
+
+std::uint64_t trace_hash(const trace::Store& store) {
   const trace::Manifest& manifest = store.manifest();
   const trace::ModelShape& model = manifest.model;
   trace::ByteWriter writer;
@@ -32,8 +33,6 @@ std::uint64_t hash_of(const trace::Store& store) {
   }
   return hash;
 }
-
-}  // namespace
 
 Footage::Footage(Subject subject, DeviceChoice choice, Advance advance)
     : subject_(std::move(subject)), choice_(choice), advance_(std::move(advance)) {}
@@ -78,7 +77,7 @@ Session& Footage::session(std::string_view run) {
 
 std::uint64_t Footage::hash(std::string_view run) {
   Reel& wanted = reel(run);
-  if (wanted.hash == 0) wanted.hash = hash_of(*wanted.store);
+  if (wanted.hash == 0) wanted.hash = trace_hash(*wanted.store);
   return wanted.hash;
 }
 

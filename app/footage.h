@@ -14,6 +14,9 @@
 
 namespace attn::app {
 
+/// Over everything that is recorded: the same for the same numbers.
+std::uint64_t trace_hash(const trace::Store& store);
+
 class Footage {
  public:
   /// Called while a run is being recorded; false ends that with Cancelled.

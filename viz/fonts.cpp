@@ -106,6 +106,20 @@ bool built_for(const ImFontAtlas& atlas, float scale, bool present) {
 
 }  // namespace
 
+FontFace font_face(FontRole role) {
+  switch (role) {
+    case FontRole::strong:
+    case FontRole::title:
+      return {"strong", "Inter, 'DejaVu Sans', sans-serif", 600, 1.21F};
+    case FontRole::mono:
+    case FontRole::mono_small:
+    case FontRole::number:
+      return {"mono", "'JetBrains Mono', 'DejaVu Sans Mono', monospace", 400, 1.32F};
+    default:
+      return {"words", "Inter, 'DejaVu Sans', sans-serif", 400, 1.21F};
+  }
+}
+
 float font_size(FontRole role, float scale, bool present) {
   const float size = kRoles[static_cast<std::size_t>(role)].size;
   return std::max(8.0F, std::round((present ? std::max(size, kPresentSmallest) : size) * scale));

@@ -26,6 +26,15 @@ inline constexpr int kNumFontRoles = static_cast<int>(FontRole::count_);
 /// Mode present enlarges everything by this and has smallest sizes of its own, for the back row.
 inline constexpr float kPresentScale = 1.35F;
 
+/// As a style sheet names it.
+struct FontFace {
+  const char* css_class;
+  const char* families;
+  int weight;
+  float line;  // from its highest to its lowest letter, which is what font sizes mean here, in em
+};
+FontFace font_face(FontRole role);
+
 /// Whole pixels of a role at a scale. `present`: `scale` has kPresentScale in it, no text is under 20 px,
 /// numbers that matter are 24 px and the caption 30 px at 1.35.
 float font_size(FontRole role, float scale, bool present = false);

@@ -145,6 +145,34 @@ TEST(ScreenLayout, AMaximisedPanelHasTheWindow) {
   }
 }
 
+TEST(ScreenLayout, APanelAloneHasThePictureButForTheCaption) {
+  LayoutInput input{.width = 1080,
+                    .height = 1080,
+                    .scale = 1.35F,
+                    .mode = ScreenMode::present,
+                    .maximised = PanelId::mask,
+                    .alone = true};
+  const ScreenLayout with = layout_screen(input);
+  for (int i = 0; i < kNumPanels; ++i) {
+    const auto id = static_cast<PanelId>(i);
+    EXPECT_EQ(with.shows(id), id == PanelId::mask || id == PanelId::caption) << i;
+  }
+  EXPECT_EQ(with[PanelId::mask].w, 1080.0F);
+  EXPECT_EQ(with[PanelId::mask].y, 0.0F);
+  EXPECT_EQ(with[PanelId::caption].bottom(), 1080.0F);
+  EXPECT_LE(with[PanelId::mask].bottom(), with[PanelId::caption].y);
+  input.caption = false;
+  const ScreenLayout without = layout_screen(input);
+  EXPECT_FALSE(without.shows(PanelId::caption));
+  EXPECT_EQ(without[PanelId::mask].h, 1080.0F);
+  input.mode = ScreenMode::explore;
+  EXPECT_EQ(layout_screen(input)[PanelId::mask].h, 1080.0F);
+  input.alone = false;
+  input.maximised = PanelId::count_;
+  input.mode = ScreenMode::present;
+  EXPECT_FALSE(layout_screen(input).shows(PanelId::caption));
+}
+
 TEST(ScreenLayout, SharesMoveGapsWithinLimits) {
   LayoutInput input{.width = 1600, .height = 900, .scale = 1.0F};
   const ScreenLayout before = layout_screen(input);

@@ -227,6 +227,26 @@ TEST(Screen, AddPromptSendsTextAndLimits) {
   EXPECT_NE(value_of(screen, "requests/add").find("recording"), std::string::npos);
 }
 
+TEST(Screen, PicturesSayWhatTheyAreToldAndHaveNothingToPress) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.mode = ScreenMode::present;
+  screen.draw(s.frame);
+  EXPECT_TRUE(screen.marks.get("header/help") && screen.marks.get("timeline/play"));
+  EXPECT_TRUE(value_of(screen, "caption/step").starts_with("Prefill: ")) << value_of(screen, "caption/step");
+  EXPECT_FALSE(screen.marks.get("provenance"));
+  screen.view.picture = {.still = true, .caption = "Look at B.", .provenance = "tiny, trace 3f2a"};
+  screen.draw(s.frame);
+  for (const char* name :
+       {"header/help", "header/theme", "header/layer/next", "timeline/play", "timeline/zoom_in"})
+    EXPECT_FALSE(screen.marks.get(name)) << name;
+  EXPECT_TRUE(screen.marks.get("header/layer") && screen.marks.get("timeline/rail"));
+  EXPECT_EQ(value_of(screen, "caption/step"), "Look at B.");
+  EXPECT_EQ(value_of(screen, "provenance"), "tiny, trace 3f2a");
+  EXPECT_LE(screen.marks.get("timeline")->rect.bottom(), screen.marks.get("provenance")->rect.y)
+      << "the line has its own room";
+}
+
 TEST(Screen, KeysAreOffWhileTyping) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

@@ -132,7 +132,8 @@ void Plan::banner(Cutter& column) {
 }
 
 void Plan::caption(Cutter& column) {
-  if (input_.caption && h_ >= 340.0F) out_[PanelId::caption] = column.bottom((h_ >= 440.0F ? 78.0F : 46.0F) * s_);
+  if (input_.caption && h_ >= 340.0F)
+    out_[PanelId::caption] = column.bottom((h_ >= 440.0F ? 78.0F : 46.0F) * s_);
 }
 
 void Plan::strip(Cutter& column) {

@@ -42,7 +42,7 @@ constexpr float kMaximise = 24.0F;  // px at scale 1: kept free between title an
 /// while maximised.
 void draw_maximise(Ui& ui, const char* name, float x) {
   const PanelId id = panel_named(name);
-  if (panel_title(id).empty()) return;
+  if (panel_title(id).empty() || ui.view.picture.still) return;
   const bool now = ui.view.maximised == id;
   const Rect title{ui.panel.x, ui.panel.y, ui.panel.w, ui.px(28)};
   const Hit hit = touch(ui, title);

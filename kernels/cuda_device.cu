@@ -80,8 +80,10 @@ class CudaDevice final : public Device {
     // Full float products: TF32 would round the inputs to 10 bits.
     cublas_check(cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
     context_.stream = stream_;
-    context_.tensor_cores = properties_.major >= 8;
-    context_.wgmma = properties_.major == 9 && cuda_parts::hopper_code();
+    context_.traits = {.num_sms = properties_.multiProcessorCount,
+                       .shared_bytes = properties_.sharedMemPerBlockOptin,
+                       .tensor_cores = properties_.major >= 8,
+                       .wgmma = properties_.major == 9 && cuda_parts::hopper_code()};
   }
   ~CudaDevice() override {
     cublasDestroy(cublas_);
@@ -91,7 +93,6 @@ class CudaDevice final : public Device {
 
   DeviceKind kind() const override { return DeviceKind::cuda; }
   std::string name() const override { return properties_.name; }
-  int num_sms() const override { return properties_.multiProcessorCount; }
 
   void* allocate(std::size_t bytes, std::string_view label) override {
     void* pointer = nullptr;

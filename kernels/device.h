@@ -41,7 +41,7 @@ class Device {
 
   virtual DeviceKind kind() const = 0;
   virtual std::string name() const = 0;  // "NVIDIA H200" or "SIMT emulator (2 threads)"
-  virtual int num_sms() const = 0;
+  const DeviceTraits& traits() const { return context_.traits; }
 
   /// New memory is filled with NaN bytes (0xFF) so that a read of what nobody wrote shows.
   virtual void* allocate(std::size_t bytes, std::string_view label) = 0;
@@ -65,10 +65,7 @@ class Device {
   /// capture was not allowed.
   virtual std::unique_ptr<Graph> end_capture() = 0;
 
-  LaunchContext& context() {
-    context_.num_sms = num_sms();
-    return context_;
-  }
+  LaunchContext& context() { return context_; }
 
  protected:
   Device() = default;

@@ -251,11 +251,20 @@ void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
   params.cu_seqlens_k = cu_seqlens_k_;
   params.o = o_.get(kv_bytes(num_tokens_, num_heads_));
   params.lse = lse_.get<float>(sizeof(float) * num_heads_ * num_tokens_);
-  params.workspace_bytes = plan_prefill(params).workspace_bytes;
+  params.workspace_bytes = plan_prefill(params, device_.traits()).workspace_bytes;
   params.workspace = workspace_.get(params.workspace_bytes);
   device_.kernels().prefill_attention(params, device_.context());
   log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_}, "one row per new token");
   log.shape("lse", "F32", {num_heads_, num_tokens_});
+}
+
+std::uint32_t* AttentionPaths::tickets() {
+  const std::size_t bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(batch_) * num_heads_;
+  if (bytes > tickets_.bytes()) {
+    tickets_ = Buffer(device_, bytes, "decode tickets");
+    device_.fill(tickets_.as<>(), 0, bytes);
+  }
+  return tickets_.as<std::uint32_t>();
 }
 
 void AttentionPaths::decode(const void* q, const Keys& keys, StageLog& log) {
@@ -270,10 +279,11 @@ void AttentionPaths::decode(const void* q, const Keys& keys, StageLog& log) {
   params.context_lens = seqlens_k_;
   params.o = o_.get(kv_bytes(batch_, num_heads_));
   params.lse = lse_.get<float>(sizeof(float) * num_heads_ * batch_);
-  const DecodePlan plan = plan_decode(params, device_.num_sms());
+  const DecodePlan plan = plan_decode(params, device_.traits());
   params.num_splits = plan.num_splits;
   params.workspace_bytes = plan.workspace_bytes;
   params.workspace = workspace_.get(params.workspace_bytes);
+  if (plan.level == 3) params.tickets = tickets();
   device_.kernels().decode_attention(params, device_.context());
   log.shape("o", dtype_name(dtype_), {batch_, 1, num_heads_, head_dim_}, "one row per sequence");
   log.shape("o", dtype_name(dtype_), {batch_, num_heads_, head_dim_}, "squeeze(1)");

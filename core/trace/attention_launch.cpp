@@ -155,7 +155,7 @@ class Launch {
     params.cu_seqlens_k = cu_k_.as<std::int32_t>();
     params.o = o_.as();
     params.lse = lse_.as<float>();
-    const PrefillPlan plan = plan_prefill(as_launched(params));
+    const PrefillPlan plan = plan_prefill(as_launched(params), device_.traits());
     level_ = plan.level;
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
@@ -180,7 +180,7 @@ class Launch {
     params.context_lens = lens_.as<std::int32_t>();
     params.o = o_.as();
     params.lse = lse_.as<float>();
-    const DecodePlan plan = plan_decode(as_launched(params), device_.num_sms());
+    const DecodePlan plan = plan_decode(as_launched(params), device_.traits());
     level_ = plan.level;
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;

@@ -162,7 +162,7 @@ struct Inspector::State {
       *view = identity_view(step, model(), record);
     } else {
       const auto pool = pool_for(launched.path, place);
-      const LaunchJob job(launched, model(), record, pool.get(), window, device.num_sms());
+      const LaunchJob job(launched, model(), record, pool.get(), window, device.traits());
       AttentionOutputs out = launch_attention(device, job.inputs(), true);
       const int wanted =
           is_decode(launched.path) ? launched.config.decode_level : launched.config.prefill_level;
@@ -205,7 +205,7 @@ struct Inspector::State {
       made.o = record.o;
     } else {
       const auto pool = pool_for(launched.path, place);
-      const LaunchJob job(launched, model(), record, pool.get(), place.window, device.num_sms());
+      const LaunchJob job(launched, model(), record, pool.get(), place.window, device.traits());
       // The first launch of a kernel on a GPU pays for its loading. The emulator's times mean nothing.
       std::optional<Timing> timing;
       if (device.kind() == DeviceKind::cuda) {

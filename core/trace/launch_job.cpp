@@ -80,12 +80,12 @@ std::vector<int> levels_of(const StepRecord& step, const ModelShape& model) {
       DecodeParams params = decode_shape(step, model);
       params.level = level;
       if (step.path == AttentionPath::decode_paged) params.block_tables = &table;
-      runs = level_of(params);
+      runs = level_of(params, DeviceTraits{});
     } else {
       PrefillParams params = prefill_shape(step, model);
       params.level = level;
       if (step.path == AttentionPath::prefill_paged) params.block_tables = &table;
-      runs = level_of(params);
+      runs = level_of(params, DeviceTraits{});
     }
     if (runs == level) levels.push_back(level);
   }
@@ -178,14 +178,14 @@ TensorRecord cut_rows(const TensorRecord& tensor, std::int64_t first, std::int64
 }
 
 LaunchJob::LaunchJob(const StepRecord& step, const ModelShape& model, const LayerRecord& layer,
-                     const Pool* pool, const RowWindow& window, int num_sms)
+                     const Pool* pool, const RowWindow& window, const DeviceTraits& traits)
     : inputs_{.step = &step, .model = &model, .q = &layer.q, .k = &layer.k, .v = &layer.v, .pool = pool} {
   if (window == RowWindow{0, step.num_scheduled, 0, step.cu_seqlens_q.back()}) return;
   step_ = launched_step(step, {});
   inputs_.step = &step_;
   q_ = cut_rows(layer.q, window.first_row, window.num_rows);
   inputs_.q = &q_;
-  is_decode(step.path) ? cut_decode(window, num_sms) : cut_prefill(window);
+  is_decode(step.path) ? cut_decode(window, traits) : cut_prefill(window);
 }
 
 /// Rows [r0, r1) of a sequence under a bottom-right mask see what the whole sequence lets them see when the
@@ -218,8 +218,8 @@ void LaunchJob::cut_prefill(const RowWindow& window) {
 
 /// The longest length stays the whole batch's (pads are attended up to it), and so do the splits, which a
 /// plan would choose by the number of sequences.
-void LaunchJob::cut_decode(const RowWindow& window, int num_sms) {
-  step_.config.num_splits = plan_decode(decode_shape(step_, *inputs_.model), num_sms).num_splits;
+void LaunchJob::cut_decode(const RowWindow& window, const DeviceTraits& traits) {
+  step_.config.num_splits = plan_decode(decode_shape(step_, *inputs_.model), traits).num_splits;
   const auto first = static_cast<std::size_t>(window.first_seq),
              count = static_cast<std::size_t>(window.num_seqs);
   StepRecord cut = launched_step(step_, {});

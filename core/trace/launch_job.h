@@ -37,12 +37,12 @@ class LaunchJob {
  public:
   /// PRECOND: path is not identity; `step` (from launched_step), `layer` and `pool` outlive the job.
   LaunchJob(const StepRecord& step, const ModelShape& model, const LayerRecord& layer, const Pool* pool,
-            const RowWindow& window, int num_sms);
+            const RowWindow& window, const DeviceTraits& traits);
   AttentionInputs inputs() const { return inputs_; }
 
  private:
   void cut_prefill(const RowWindow& window);
-  void cut_decode(const RowWindow& window, int num_sms);
+  void cut_decode(const RowWindow& window, const DeviceTraits& traits);
   StepRecord step_;
   TensorRecord q_, k_, v_;
   AttentionInputs inputs_;

@@ -112,11 +112,11 @@ TileGrid planned_grid(const StepRecord& step, const ModelShape& model, std::size
   if (is_decode(step.path)) {
     DecodeParams params = decode_shape(step, model);
     params.probe.scores = &wanted;
-    grid.k_tile = plan_decode(params, 1).k_tile;
+    grid.k_tile = plan_decode(params, DeviceTraits{}).k_tile;
   } else {
     PrefillParams params = prefill_shape(step, model);
     params.probe.scores = &wanted;
-    grid.k_tile = plan_prefill(params).k_tile;
+    grid.k_tile = plan_prefill(params, DeviceTraits{}).k_tile;
   }
   return grid;
 }

@@ -64,14 +64,6 @@ void check_attention(const char* op, const Params& p, int highest_level, std::si
   ATTN_CHECK(grid_z <= 65535, "{}: batch {} x {} heads is beyond the grid's 65535", op, p.batch, p.num_heads);
 }
 
-/// The params with levels 4 and 3 taken back where the device lacks what they need.
-template <class Params>
-Params at_level_of(const LaunchContext& context, Params p) {
-  if (p.level == 4 && !context.wgmma) p.level = 3;
-  if (p.level == 3 && !context.tensor_cores) p.level = 2;
-  return p;
-}
-
 /// Data an attention launch must move: q, o, lse and the K and V rows of `total_k` keys, once each.
 template <class Params>
 std::uint64_t attention_bytes(const Params& p, std::int64_t total_k) {

@@ -51,43 +51,54 @@ inline void launch_decode_level2(const DecodeParams& p, const DecodePlan& plan, 
 inline void launch_decode_level3(DecodeParams p, const DecodePlan& plan, std::int64_t total_k,
                                  LaunchContext& context) {
   const int group = p.num_heads / p.num_kv_heads, units = p.num_kv_heads * ceil_div(group, kL3DecodeRows);
+  const int heads = min_of(group, kL3DecodeRows);
   const std::size_t states = std::size_t{2} * plan.num_slices * p.num_heads;
   if (plan.num_slices > 1 && !p.tickets) {
-    const int count = p.batch * units;
+    const int count = p.batch * p.num_heads;
     p.tickets =
         reinterpret_cast<std::uint32_t*>(static_cast<float*>(p.workspace) + states * (p.head_dim + 1));
     LaunchRecord clear{"clear_tickets_kernel",
-                       {static_cast<unsigned>(ceil_div(count, kL3Threads)), 1, 1},
-                       {kL3Threads, 1, 1}};
+                       {static_cast<unsigned>(ceil_div(count, kAttentionThreads)), 1, 1},
+                       {kAttentionThreads, 1, 1}};
     clear.bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(count);
     launch_kernel(context, clear, clear_tickets_kernel, p.tickets, count);
   }
   LaunchRecord record{kernel_name("decode_l3_stream_kernel", p.dtype, false),
                       {static_cast<unsigned>(units), static_cast<unsigned>(plan.num_slices), 1},
-                      {kL3Threads, 1, 1}};
+                      {static_cast<unsigned>(32 * plan.num_warps), 1, 1},
+                      l3_decode_shared_bytes(p.head_dim, heads, plan.num_warps)};
   record.bytes = attention_bytes(p, total_k);
   // The ends between slices cut sequences into that many more pieces, each a partial written and read.
   if (plan.num_slices > 1) record.bytes += 2 * (states / 2) * (p.head_dim + 1) * sizeof(float);
   record.flop = 4ULL * total_k * p.num_heads * p.head_dim;
-  const auto launch = [&](auto type) {
+  const auto launch = [&](auto type, auto dim) {
     using T = typename decltype(type)::type;
-    const auto launch_dim = [&](auto dim) {
-      constexpr int kDim = decltype(dim)::value;
-      record.shared_bytes = StreamShared<T, kDim>::bytes(min_of(group, kL3DecodeRows));
-      launch_kernel(context, record, decode_l3_stream_kernel<T, kDim>, p, plan);
-    };
-    if (p.head_dim == 64) return launch_dim(std::integral_constant<int, 64>{});
-    launch_dim(std::integral_constant<int, 128>{});
+    constexpr int kDim = decltype(dim)::value;
+    const auto with = [&](auto kernel) { launch_kernel(context, record, kernel, p, plan); };
+    const bool one_tile = heads <= 8;
+    if (plan.num_warps == 4 && one_tile) return with(decode_l3_stream_kernel<T, kDim, 1, 4>);
+    if (plan.num_warps == 4) return with(decode_l3_stream_kernel<T, kDim, 2, 4>);
+    if (plan.num_warps == 2) return with(decode_l3_stream_kernel<T, kDim, 2, 2>);
+    if constexpr (kDim == 128) {
+      if (plan.num_warps == 10) return with(decode_l3_stream_kernel<T, kDim, 1, 10>);
+      if (plan.num_warps == 8) return with(decode_l3_stream_kernel<T, kDim, 1, 8>);
+      if (plan.num_warps == 6) return with(decode_l3_stream_kernel<T, kDim, 2, 6>);
+    }
+    ATTN_CHECK(false, "decode_attention: no level 3 kernel of {} warps", plan.num_warps);
   };
-  if (p.dtype == DType::bf16) return launch(Type<__nv_bfloat16>{});
-  launch(Type<__half>{});
+  const auto launch_type = [&](auto type) {
+    if (p.head_dim == 64) return launch(type, std::integral_constant<int, 64>{});
+    launch(type, std::integral_constant<int, 128>{});
+  };
+  if (p.dtype == DType::bf16) return launch_type(Type<__nv_bfloat16>{});
+  launch_type(Type<__half>{});
 }
 
 inline void launch_decode_attention(const DecodeParams& p, LaunchContext& context) {
   ATTN_CHECK(p.batch >= 0 && p.max_len >= 0, "decode_attention: batch {}, max_len {}", p.batch, p.max_len);
   if (p.batch == 0) return;
   ATTN_CHECK(p.num_kv_heads > 0, "decode_attention: {} KV heads", p.num_kv_heads);
-  const DecodePlan plan = plan_decode(at_level_of(context, p), context.num_sms);
+  const DecodePlan plan = plan_decode(p, context.traits);
   check_attention("decode_attention", p, 3, plan.workspace_bytes, plan.num_k_tiles);
   ATTN_CHECK(p.form == DecodeForm::dense_padded || p.context_lens, "decode_attention: context_lens is null");
   ATTN_CHECK((p.form == DecodeForm::paged) == (p.block_tables != nullptr),

@@ -46,7 +46,7 @@ inline void launch_prefill_attention(const PrefillParams& p, LaunchContext& cont
              "prefill_attention: batch {}, total_q {}, max_seqlen_q {}, max_seqlen_k {}", p.batch, p.total_q,
              p.max_seqlen_q, p.max_seqlen_k);
   if (p.batch == 0 || p.total_q == 0) return;
-  const PrefillPlan plan = plan_prefill(at_level_of(context, p));
+  const PrefillPlan plan = plan_prefill(p, context.traits);
   check_attention("prefill_attention", p, 4, plan.workspace_bytes, plan.num_k_tiles);
   ATTN_CHECK(p.cu_seqlens_q && p.cu_seqlens_k, "prefill_attention: cu_seqlens_q or cu_seqlens_k is null");
   ATTN_CHECK(p.max_seqlen_q > 0, "prefill_attention: {} queries but max_seqlen_q is 0", p.total_q);

@@ -25,6 +25,14 @@ struct LaunchRecord {
   float ms = NAN;  // device events on CUDA when timing is on; NaN = not measured
 };
 
+/// What plans need to know of a device.
+struct DeviceTraits {
+  int num_sms = 1;                                     // blocks of one wave
+  std::size_t shared_bytes = std::size_t{227} << 10U;  // most that one block can have
+  bool tensor_cores = true;  // mma of 16-bit types and cp.async: sm_80 and later; the emulator has them
+  bool wgmma = false;        // Hopper's warpgroup products: compute capability 9.0 and a build for sm_90a
+};
+
 /// Passed to every launcher. `log` may be null. `stream` is a cudaStream_t on CUDA, unused on simt.
 /// `executor` belongs to the backend (the emulator's state), null on CUDA.
 struct LaunchContext {
@@ -32,9 +40,7 @@ struct LaunchContext {
   void* executor = nullptr;
   bool timing = false;
   std::vector<LaunchRecord>* log = nullptr;
-  bool tensor_cores = true;  // mma of 16-bit types and cp.async: sm_80 and later; the emulator has them
-  bool wgmma = false;        // Hopper's warpgroup products: compute capability 9.0 and a build for sm_90a
-  int num_sms = 1;           // blocks of one wave, for plans made inside a launcher (decode num_splits = 0)
+  DeviceTraits traits;
 };
 
 }  // namespace attn

@@ -151,8 +151,8 @@ struct DecodeParams {
   float* lse = nullptr;                        // [H, B]
   void* workspace = nullptr;                   // plan_decode(...).workspace_bytes
   std::size_t workspace_bytes = 0;
-  // Level 3 counts the finished slices of a sequence here: [B * H] at least, 0 before and 0 again after each
-  // launch, of one stream. Null: a small launch clears a part of the workspace first, which costs 2 us.
+  // Level 3 counts the finished slices of a sequence here: [B * H] at least, 0 before and 0 again after
+  // each launch, of one stream. Null: a small launch clears a part of the workspace first, which costs 2 us.
   std::uint32_t* tickets = nullptr;
   ProbeBuffers probe = {};
   int k_tile = 0;  // keys per online-softmax tile (level 2); 0 = plan chooses

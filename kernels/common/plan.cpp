@@ -32,44 +32,68 @@ int auto_splits(int units, int num_tiles, int num_sms) {
 }
 
 template <class Params>
-int choose_level(const Params& p) {
-  if (p.level < 3) return p.level;
-  const bool fits = p.dtype != DType::f32 && (p.head_dim == 64 || p.head_dim == 128) &&
+int choose_level(const Params& p, const DeviceTraits& device) {
+  int level = p.level;
+  if (level == 4 && !device.wgmma) level = 3;
+  if (level < 3) return level;
+  const bool fits = device.tensor_cores && p.dtype != DType::f32 && (p.head_dim == 64 || p.head_dim == 128) &&
                     (p.k_tile == 0 || p.k_tile == kL3KeyTile) && !p.probe.wanted() && p.scale > 0.0F &&
                     (!p.block_tables || p.kv.block_size % kL3WarpKeys == 0);
-  return fits ? p.level : 2;
+  return fits ? level : 2;
 }
 
-DecodePlan plan_decode_l3(const DecodeParams& params, int num_sms) {
+/// Blocks of a level 3 decode: with head_dim 128 one an SM, of as many warps as have room, which leaves fewer
+/// partials than several blocks would. A step of head_dim 64 is half the bytes for the same instructions:
+/// more and smaller blocks hide them better (figures: NOTES.md of kernels/attention). The launcher knows
+/// these numbers of warps and no others.
+struct DecodeBlocks {
+  int warps, per_sm;
+};
+DecodeBlocks choose_decode_blocks(int head_dim, int heads, std::size_t shared_bytes) {
+  const auto fit = [&](int warps) {  // blocks of an SM
+    return static_cast<int>(shared_bytes / l3_decode_shared_bytes(head_dim, heads, warps));
+  };
+  if (head_dim == 128 && heads <= 8 && fit(10) > 0) return {10, 1};
+  if (head_dim == 128 && heads <= 8 && fit(8) > 0) return {8, 1};
+  if (head_dim == 128 && heads > 8 && fit(6) > 0) return {6, 1};
+  const int warps = fit(4) > 0 ? 4 : 2;
+  return {warps, std::clamp(fit(warps), 1, head_dim == 64 ? 4 : 2)};
+}
+
+DecodePlan plan_decode_l3(const DecodeParams& params, const DeviceTraits& device) {
+  const int group = params.num_heads / params.num_kv_heads;
+  const int units = params.num_kv_heads * ceil_div(group, kL3DecodeRows);
+  const DecodeBlocks blocks =
+      choose_decode_blocks(params.head_dim, std::min(group, kL3DecodeRows), device.shared_bytes);
   DecodePlan plan;
   plan.level = 3;
   plan.k_tile = kL3KeyTile;
   plan.num_splits = params.num_splits;
   plan.num_k_tiles = ceil_div(params.max_len, plan.k_tile);
-  const int units = params.num_kv_heads * ceil_div(params.num_heads / params.num_kv_heads, kL3DecodeRows);
-  const std::int64_t tiles = std::int64_t{params.batch} * std::max(1, plan.num_k_tiles);
-  const std::int64_t wanted = params.num_splits > 0
-                                  ? std::int64_t{params.num_splits} * params.batch
-                                  : std::max(1, l3_decode_blocks(params.head_dim) * num_sms / units);
+  plan.num_warps = blocks.warps;
+  const int step = blocks.warps * kL3WarpKeys;
+  const std::int64_t tiles = std::int64_t{params.batch} * std::max(1, ceil_div(params.max_len, step));
+  const std::int64_t wanted = params.num_splits > 0 ? std::int64_t{params.num_splits} * params.batch
+                                                    : std::max(1, blocks.per_sm * device.num_sms / units);
   plan.num_slices = static_cast<int>(std::min({wanted, tiles, std::int64_t{65535}}));
-  const auto per_slice = static_cast<int>((tiles + plan.num_slices - 1) / std::max(1, plan.num_slices));
-  plan.keys_per_split = std::max(kL3MinSliceTiles, per_slice) * plan.k_tile;
+  const auto per_slice = static_cast<int>((tiles + plan.num_slices - 1) / plan.num_slices);
+  plan.keys_per_split = std::max(ceil_div(kL3MinSliceKeys, step), per_slice) * step;
   if (plan.num_slices > 1) {  // a slice leaves at most two partials, of the sequences that its ends cut
     const std::size_t states = std::size_t{2} * plan.num_slices * params.num_heads;
     plan.workspace_bytes = sizeof(float) * states * (static_cast<std::size_t>(params.head_dim) + 1) +
-                           sizeof(std::uint32_t) * static_cast<std::size_t>(params.batch) * units;
+                           sizeof(std::uint32_t) * static_cast<std::size_t>(params.batch) * params.num_heads;
   }
   return plan;
 }
 
 }  // namespace
 
-int level_of(const PrefillParams& params) { return choose_level(params); }
-int level_of(const DecodeParams& params) { return choose_level(params); }
+int level_of(const PrefillParams& params, const DeviceTraits& device) { return choose_level(params, device); }
+int level_of(const DecodeParams& params, const DeviceTraits& device) { return choose_level(params, device); }
 
-PrefillPlan plan_prefill(const PrefillParams& params) {
+PrefillPlan plan_prefill(const PrefillParams& params, const DeviceTraits& device) {
   PrefillPlan plan;
-  plan.level = level_of(params);
+  plan.level = level_of(params, device);
   if (plan.level == 4) {
     plan.q_tile = l4_query_tile(params.head_dim);
     plan.k_tile = kL4KeyTile;
@@ -89,15 +113,15 @@ PrefillPlan plan_prefill(const PrefillParams& params) {
   return plan;
 }
 
-DecodePlan plan_decode(const DecodeParams& params, int num_sms) {
+DecodePlan plan_decode(const DecodeParams& params, const DeviceTraits& device) {
   DecodePlan plan;
-  plan.level = level_of(params);
+  plan.level = level_of(params, device);
   if (plan.level == 3) {
     // Room for level 2 as well: a probe set after planning, or a GPU without bf16 mma, makes it run instead.
     DecodeParams fallback = params;
     fallback.level = 2;
-    plan = plan_decode_l3(params, num_sms);
-    plan.workspace_bytes = std::max(plan.workspace_bytes, plan_decode(fallback, num_sms).workspace_bytes);
+    plan = plan_decode_l3(params, device);
+    plan.workspace_bytes = std::max(plan.workspace_bytes, plan_decode(fallback, device).workspace_bytes);
     return plan;
   }
   if (plan.level == 1) {
@@ -111,7 +135,8 @@ DecodePlan plan_decode(const DecodeParams& params, int num_sms) {
   plan.num_k_tiles = ceil_div(params.max_len, plan.k_tile);
   const int group = params.num_heads / params.num_kv_heads;
   const int units = params.batch * params.num_kv_heads * ceil_div(group, kDecodeHeads);
-  plan.num_splits = params.num_splits > 0 ? params.num_splits : auto_splits(units, plan.num_k_tiles, num_sms);
+  plan.num_splits =
+      params.num_splits > 0 ? params.num_splits : auto_splits(units, plan.num_k_tiles, device.num_sms);
   // A number of splits that was asked for is kept even where the last ones get no key: they yield (0, -inf).
   plan.keys_per_split = std::max(1, ceil_div(plan.num_k_tiles, plan.num_splits)) * plan.k_tile;
   if (plan.num_splits > 1) {

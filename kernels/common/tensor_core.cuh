@@ -72,16 +72,36 @@ __device__ inline void cp_async_16(void* shared, const void* global, bool valid)
             : "r"(shared_address(shared)), "l"(global), "r"(valid ? 16 : 0)
             : "memory");
 }
+/// The same for what nobody reads again: it leaves the L2 before tables and partials do.
+__device__ inline void cp_async_16_once(void* shared, const void* global, bool valid) {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+  ATTN_SM80("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;"
+            :
+            : "r"(shared_address(shared)), "l"(global), "r"(valid ? 16 : 0), "l"(policy)
+            : "memory");
+}
 __device__ inline void cp_async_commit_group() { ATTN_SM80("cp.async.commit_group;" ::: "memory"); }
 template <int kGroupsLeft>
 __device__ inline void cp_async_wait_group() {
   ATTN_SM80("cp.async.wait_group %0;" ::"n"(kGroupsLeft) : "memory");
 }
 
+/// Orders this thread's accesses, and those it saw through a barrier, for the whole GPU: release before and
+/// acquire after an atomic. Cheaper than __threadfence(), which orders all threads' views alike.
+__device__ inline void fence_gpu() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
 /// 2^x with the hardware's own accuracy (2 ulp); 2^-inf = 0.
 __device__ inline float exp2_approx(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// log2(x) with the hardware's own accuracy; x > 0.
+__device__ inline float log2_approx(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 

@@ -1,6 +1,8 @@
 // Tile sizes of the level 2 attention kernels, once for the plans (host) and the kernels (device).
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/common/host_device.h"
 
 namespace attn {
@@ -29,16 +31,22 @@ constexpr int kDecodeHeads = 8;                                   // query heads
 ATTN_HD constexpr int tile_stride(int head_dim) { return head_dim + 4; }
 
 // Level 3: tensor-core kernels. Fixed tiles, since fragments are registers.
-constexpr int kL3KeyTile = 64;      // keys of one step, of prefill and decode
-constexpr int kL3Threads = 128;     // 4 warps
-constexpr int kL3QueryTile = 128;   // prefill: query rows of a block, 32 a warp
-constexpr int kL3DecodeRows = 16;   // decode: rows of one mma tile = query heads of a block, at most
-constexpr int kL3WarpKeys = 16;     // decode: keys of a step that one warp streams
-constexpr int kL3DecodeStages = 2;  // decode: steps that a warp has in flight or in use
-/// Decode: resident blocks of an SM that kernel and plan count on. A step of head_dim 64 is half the bytes
-/// for the same instructions: it takes twice the warps to hide them.
-ATTN_HD constexpr int l3_decode_blocks(int head_dim) { return head_dim == 64 ? 4 : 2; }
-constexpr int kL3MinSliceTiles = 2;  // decode: no slice is shorter, the merge would cost more than it brings
+constexpr int kL3KeyTile = 64;        // keys of one step, of prefill and decode
+constexpr int kL3Threads = 128;       // 4 warps
+constexpr int kL3QueryTile = 128;     // prefill: query rows of a block, 32 a warp
+constexpr int kL3DecodeRows = 16;     // decode: query heads of a block, at most
+constexpr int kL3WarpKeys = 16;       // decode: keys of a step that one warp streams
+constexpr int kL3DecodeStages = 2;    // decode: steps that a warp has in flight or in use
+constexpr int kL3MinSliceKeys = 128;  // decode: no slice is shorter, the merge would cost more than it brings
+
+/// Decode: a row of the warps' outputs is padded, so that the heads of a column lie in different banks.
+ATTN_HD constexpr int l3_decode_output_row(int head_dim) { return head_dim + 4; }
+/// Decode: shared memory of a block for `heads` query heads: of each warp two stages of 16 rows of K, 16 of V
+/// and q (16-bit values), and its (m, l, o).
+ATTN_HD constexpr std::size_t l3_decode_shared_bytes(int head_dim, int heads, int warps) {
+  return static_cast<std::size_t>(warps) * (2U * kL3DecodeStages * (2 * kL3WarpKeys + heads) * head_dim +
+                                            4U * heads * (l3_decode_output_row(head_dim) + 2));
+}
 
 // Level 4 (Hopper): 64 query rows a computing warpgroup; more of them where their registers suffice.
 ATTN_HD constexpr int l4_query_tile(int head_dim) { return head_dim == 64 ? 192 : 128; }

@@ -14,8 +14,6 @@ class SimtDevice final : public Device {
 
   DeviceKind kind() const override { return DeviceKind::simt; }
   std::string name() const override;
-  /// A constant, so that plans, and with them the bits of results, do not depend on the machine.
-  int num_sms() const override { return 4; }
 
   void* allocate(std::size_t bytes, std::string_view label) override;
   void deallocate(void* pointer) noexcept override;

@@ -57,12 +57,18 @@ inline void ldmatrix_x4_trans(std::uint32_t (&out)[4], const void* row,
 inline void cp_async_16(void* shared, const void* global, bool valid) {
   simt::copy_async(shared, global, valid);
 }
+inline void cp_async_16_once(void* shared, const void* global, bool valid) {
+  simt::copy_async(shared, global, valid);
+}
 inline void cp_async_commit_group() { simt::commit_async(); }
 template <int kGroupsLeft>
 void cp_async_wait_group() {
   simt::wait_async(kGroupsLeft);
 }
 
+inline void fence_gpu() { __threadfence(); }
+
 inline float exp2_approx(float x) { return exp2f(x); }
+inline float log2_approx(float x) { return log2f(x); }
 
 }  // namespace attn::on_simt

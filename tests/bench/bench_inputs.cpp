@@ -134,7 +134,7 @@ bool Problem::prepare(int level) {
     decode_.context_lens = lens_.as<std::int32_t>();
     decode_.tickets = tickets_.as<std::uint32_t>();
     decode_.total_k_hint = first_k_.back();
-    return reserve(decode_, plan_decode(decode_, device_.num_sms()).workspace_bytes);
+    return reserve(decode_, plan_decode(decode_, device_.traits()).workspace_bytes);
   }
   fill(prefill_);
   prefill_.total_q = first_q_.back();
@@ -142,7 +142,7 @@ bool Problem::prepare(int level) {
   prefill_.max_seqlen_k = longest(case_.k_lens);
   prefill_.cu_seqlens_q = cu_q_.as<std::int32_t>();
   prefill_.cu_seqlens_k = cu_k_.as<std::int32_t>();
-  return reserve(prefill_, plan_prefill(prefill_).workspace_bytes);
+  return reserve(prefill_, plan_prefill(prefill_, device_.traits()).workspace_bytes);
 }
 
 void Problem::run(int set) {

@@ -71,7 +71,7 @@ Ceilings measure_ceilings(Device& device) {
   const auto* from = a.as<float4>();
   const std::size_t count = kCeilingBytes / sizeof(float4);
   for (const int blocks : {4, 8, 16, 32}) {  // of 256 threads an SM
-    const unsigned grid = static_cast<unsigned>(blocks * device.num_sms());
+    const unsigned grid = static_cast<unsigned>(blocks * device.traits().num_sms);
     const double read = gpu_milliseconds(
         device, [&](int) { read_kernel<<<grid, 256, 0, stream_of(device)>>>(from, count, b.as<float>()); },
         1);

@@ -21,7 +21,6 @@ class NoDevice final : public Device {
  public:
   DeviceKind kind() const override { return DeviceKind::simt; }
   std::string name() const override { return "none"; }
-  int num_sms() const override { return 1; }
   void* allocate(std::size_t, std::string_view) override { fail(); }
   void deallocate(void*) noexcept override {}
   void upload(void*, const void*, std::size_t) override { fail(); }

@@ -245,7 +245,7 @@ TEST(TraceWindows, AreTheirPartOfTheWhole) {
     const LayerRecord& layer = step->layers[0];
     const StepRecord launched = launched_step(*step, {});
     const RowWindow all{0, step->num_scheduled, 0, step->cu_seqlens_q.back()};
-    const LaunchJob whole_job(launched, manifest.model, layer, pool.get(), all, device->num_sms());
+    const LaunchJob whole_job(launched, manifest.model, layer, pool.get(), all, device->traits());
     const AttentionOutputs whole = launch_attention(*device, whole_job.inputs(), true);
     for (int row = 0; row < all.num_rows; ++row) {
       RowWindow window;
@@ -257,7 +257,7 @@ TEST(TraceWindows, AreTheirPartOfTheWhole) {
         const int rows = 1 + static_cast<int>(random() % static_cast<unsigned>(*after - row));
         window = {static_cast<int>(after - step->cu_seqlens_q.begin()) - 1, 1, row, rows};
       }
-      const LaunchJob job(launched, manifest.model, layer, pool.get(), window, device->num_sms());
+      const LaunchJob job(launched, manifest.model, layer, pool.get(), window, device->traits());
       AttentionOutputs part = launch_attention(*device, job.inputs(), true);
       part.view.first_row = window.first_row;
       ASSERT_EQ(part.view.num_q, window.num_rows);

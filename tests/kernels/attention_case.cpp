@@ -217,7 +217,7 @@ AttentionResult run_decode(Device& device, const AttentionCase& c, const Attenti
   const std::vector<std::uint32_t> zeros(c.own_tickets ? c.batch() * c.num_heads : 0, 0);
   const Buffer tickets = device_copy(device, zeros, "tickets");
   p.tickets = tickets.as<std::uint32_t>();
-  AttentionResult result = run.launch(p, plan_decode(p, device.num_sms()), device.kernels().decode_attention);
+  AttentionResult result = run.launch(p, plan_decode(p, device.traits()), device.kernels().decode_attention);
   EXPECT_EQ(tickets.download<std::uint32_t>(), zeros) << "tickets are not given back";
   return result;
 }
@@ -234,7 +234,7 @@ AttentionResult run_prefill(Device& device, const AttentionCase& c, const Attent
   p.cu_seqlens_k = cu_k.as<std::int32_t>();
   PrefillParams planned = p;
   if (c.probe) planned.level = std::min(planned.level, 2);  // that runs, so its tiles are the probe's columns
-  return run.launch(p, plan_prefill(planned), device.kernels().prefill_attention);
+  return run.launch(p, plan_prefill(planned, device.traits()), device.kernels().prefill_attention);
 }
 
 }  // namespace

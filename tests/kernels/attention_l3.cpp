@@ -79,7 +79,7 @@ TEST(GpuAttentionL4, prefill_rows_of_every_kind) {
   std::string why;
   const auto gpu = gpu_or_null(why);
   if (!gpu) GTEST_SKIP() << why;
-  if (!gpu->context().wgmma) GTEST_SKIP() << "level 4 needs compute capability 9.0 and a build for sm_90a";
+  if (!gpu->traits().wgmma) GTEST_SKIP() << "level 4 needs compute capability 9.0 and a build for sm_90a";
   prefill_rows_of_every_kind(*gpu, 4);
 }
 

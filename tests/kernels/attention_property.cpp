@@ -107,7 +107,7 @@ std::uint64_t cases_of(const Device& device, const Sweep& sweep) {
 
 /// The launch that a level stands for was among those made; without Hopper's products level 3 runs for 4.
 bool ran_level(Device& device, const AttentionCase& c, const AttentionResult& result) {
-  const int level = c.level == 4 && !device.context().wgmma ? 3 : c.level;
+  const int level = c.level == 4 && !device.traits().wgmma ? 3 : c.level;
   const std::string part = "_l" + std::to_string(level) + "_";
   return std::any_of(result.log.begin(), result.log.end(), [&](const LaunchRecord& record) {
     return record.kernel.find(part) != std::string::npos;

@@ -51,7 +51,7 @@ TEST_P(DeviceTest, NewMemoryIsNaNInEveryType) {
 TEST_P(DeviceTest, NamesItself) {
   EXPECT_EQ(device().kind() == DeviceKind::cuda, GetParam() == DeviceChoice::cuda);
   EXPECT_FALSE(device().name().empty());
-  EXPECT_GT(device().num_sms(), 0);
+  EXPECT_GT(device().traits().num_sms, 0);
 }
 
 std::vector<std::byte> encode(DType dtype, const std::vector<float>& values) {

@@ -33,6 +33,10 @@ int describe(const std::string& text, DeviceChoice choice) {
                     link.path.string()));
   }
   const std::shared_ptr<const trace::Store> store = open_store(link.path, choice);
+  if (!link.step && link.has_place()) {
+    throw InputError(
+        fmt::format("'{}' does not say of which step; write {}#step=1&...", text, link.path.string()));
+  }
   if (!link.step) {
     fmt::print("{}", trace::describe_trace(*store));
     return 0;

@@ -119,7 +119,16 @@ int still_svg(const StillOptions& options, Scene& scene) {
   return 0;
 }
 
+/// The name says the format; another one would hold a PNG that no viewer opens by its name.
+void require_picture_name(const std::string& path) {
+  const fs::path extension = fs::path(path).extension();
+  if (extension != ".png" && extension != ".svg")
+    throw InputError(fmt::format(
+        "still writes .png and .svg pictures ({} is none by its name); end it in one of them", path));
+}
+
 int still(const StillOptions& options) {
+  require_picture_name(options.output);
   require_writable(options.output);
   const bool svg = fs::path(options.output).extension() == ".svg";
   Scene scene(options);

@@ -63,8 +63,7 @@ FilmLook look_of(const FilmOptions& options, const Script& script, const Coding&
   look.mode = options.mode.value_or(script.mode);
   const bool present = look.mode == viz::ScreenMode::present;
   const viz::ViewState of_mode;
-  look.theme =
-      options.theme.value_or(script.theme.value_or(present ? of_mode.shell.present_theme : of_mode.theme));
+  look.theme = options.theme.value_or(script.theme.value_or(present ? of_mode.present_theme : of_mode.theme));
   look.panel = options.panel;
   look.stage = options.stage;
   look.side = options.side;

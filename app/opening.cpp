@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/trace/launch_shape.h"
 #include "core/trace/names.h"
 #include "core/trace/tensor_case.h"
 #include "core/trace/trace_file.h"
@@ -29,6 +30,37 @@ constexpr std::array<LinkPart, 7> kLinkParts = {{{"step", &Link::step},
                                                  {"col", &Link::col},
                                                  {"tile", &Link::tile}}};
 
+/// Throws where the link names a sequence, or a query, key or tile of one, that the step does not have.
+void check_place(const Link& link, const trace::StepRecord& step, const trace::ModelShape& model) {
+  if (!link.seq && !link.row && !link.col && !link.tile) return;
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(fmt::format("step {} has {} ({})", step.step, what, link.path.string()));
+  };
+  std::vector<int> ids;
+  for (const trace::SeqState& seq : step.seqs) ids.push_back(seq.id);
+  const auto found = link.seq ? std::ranges::find(ids, *link.seq) : ids.begin();
+  if (found == ids.end()) {
+    refuse(ids.empty() ? "no sequences"
+                       : fmt::format("no sequence {}; choose one of {}", *link.seq, fmt::join(ids, ", ")));
+  }
+  if (!link.row && !link.col && !link.tile) return;
+  const auto b = static_cast<std::size_t>(found - ids.begin());
+  if (b >= static_cast<std::size_t>(step.num_scheduled)) {
+    refuse(fmt::format("no rows of sequence {}: it does not run in it; choose another step", *found));
+  }
+  const auto check = [&](const std::optional<int>& wanted, int count, const char* what) {
+    if (!wanted || *wanted < count) return;
+    refuse(count == 0
+               ? fmt::format("no {} of sequence {}", what, *found)
+               : fmt::format("no {} {} of sequence {}; choose 0 to {}", what, *wanted, *found, count - 1));
+  };
+  check(link.row, step.cu_seqlens_q[b + 1] - step.cu_seqlens_q[b], "query row");
+  check(link.col, trace::attended_columns(step, b), "key column");
+  const bool kernel = step.path != trace::AttentionPath::identity;
+  check(link.tile, kernel ? trace::planned_grid(step, model, b, link.row.value_or(-1)).tiles() : 0,
+        "key tile");
+}
+
 }  // namespace
 
 Link parse_link(const std::string& text) {
@@ -36,6 +68,10 @@ Link parse_link(const std::string& text) {
   const std::size_t hash = text.find('#');
   link.path = text.substr(0, hash);
   if (hash == std::string::npos) return link;
+  if (hash + 1 == text.size()) {
+    throw InputError(
+        fmt::format("nothing follows the # ({}); write FILE#step=12&layer=0&head=2, or FILE alone", text));
+  }
   std::stringstream parts(text.substr(hash + 1));
   for (std::string part; std::getline(parts, part, '&');) {
     const std::size_t equals = part.find('=');
@@ -54,6 +90,8 @@ Link parse_link(const std::string& text) {
       throw InputError(
           fmt::format("unknown part '{}' after # ({}); known: {}", key, text, fmt::join(known, ", ")));
     }
+    if (link.*part_of_link->value)
+      throw InputError(fmt::format("'{}' stands twice ({}); write it once", key, text));
     link.*part_of_link->value = number;
   }
   return link;
@@ -149,6 +187,7 @@ viz::Selection selection_of(const Link& link, const trace::Store& store) {
   };
   selection.layer = pick(link.layer, store.manifest().model.num_layers, "layer");
   selection.head = pick(link.head, store.manifest().model.num_heads, "head");
+  check_place(link, *store.step(selection.step), store.manifest().model);
   selection.seq = link.seq.value_or(-1);
   selection.q_row = link.row.value_or(-1);
   selection.k_col = link.col.value_or(-1);

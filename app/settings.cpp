@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
+#include <type_traits>
+#include <utility>
 
 #include "app/output_file.h"
 #include "app/view_names.h"
@@ -22,48 +25,99 @@ constexpr std::uintmax_t kLargestFile = 1U << 20U;
 constexpr std::size_t kMostRecent = 12;
 constexpr int kSmallestSide = 320, kLargestSide = 16384;
 
+std::string_view text_of(viz::ThemeId theme) { return viz::theme_of(theme).name; }
+template <class E>
+std::string_view text_of(E value) {
+  return view_name(value);
+}
+
+template <class E>
+std::optional<E> from_text(std::string_view text) {
+  if constexpr (std::is_same_v<E, viz::ThemeId>) {
+    return viz::theme_named(text);
+  } else {
+    return view_named<E>(text);
+  }
+}
+
+/// What is allowed of a number; of the others the type says it.
+template <class T>
+struct Range {
+  T low, high;
+};
+
+template <class Visit, class Splits>
+void visit_splits(Visit& visit, const std::string& prefix, Splits& splits) {
+  constexpr Range<float> kShare{0.0F, 1.0F};
+  visit(prefix + "left", splits.left, kShare);
+  visit(prefix + "right", splits.right, kShare);
+  visit(prefix + "bottom", splits.bottom, kShare);
+  visit(prefix + "stage", splits.stage, kShare);
+  visit(prefix + "side", splits.side, kShare);
+}
+
+/// Every field with its name in the file; what reads and writes them visits this list.
+template <class Visit, class S>
+void visit_fields(Visit& visit, S& s) {
+  visit("theme", s.theme);
+  visit("present_theme", s.present_theme);
+  visit("scale", s.scale, Range{0.5F, 4.0F});
+  visit("mode", s.mode);
+  visit("stage", s.stage);
+  visit("side", s.side);
+  visit_splits(visit, "split_", s.splits);
+  visit_splits(visit, "present_split_", s.present_splits);
+  visit("speed", s.speed, Range{0.25F, 4.0F});
+  visit("reduced_motion", s.reduced_motion);
+  visit("width", s.width, Range{kSmallestSide, kLargestSide});
+  visit("height", s.height, Range{kSmallestSide, kLargestSide});
+  visit("recent_files", s.recent_files);
+}
+
 /// Takes members of the right type and within range; notes the others.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {}
 
-  void number(const char* key, float low, float high, float& value) {
+  void operator()(const std::string& key, float& value, Range<float> range) {
     take(key, value, [&](const Json& json) {
-      return json.is_number() && json.get<float>() >= low && json.get<float>() <= high;
+      return json.is_number() && json.get<float>() >= range.low && json.get<float>() <= range.high;
     });
   }
-  void number(const char* key, int low, int high, int& value) {
+  void operator()(const std::string& key, int& value, Range<int> range) {
     take(key, value, [&](const Json& json) {
-      return json.is_number_integer() && json.get<std::int64_t>() >= low && json.get<std::int64_t>() <= high;
+      return json.is_number_integer() && json.get<std::int64_t>() >= range.low &&
+             json.get<std::int64_t>() <= range.high;
     });
   }
-  void flag(const char* key, bool& value) {
+  void operator()(const std::string& key, bool& value) {
     take(key, value, [](const Json& json) { return json.is_boolean(); });
   }
-  template <class E, class FromName>
-  void name(const char* key, E& value, FromName from_name) {
-    std::string text;
-    take(key, text, [&](const Json& json) {
-      return json.is_string() && from_name(json.get_ref<const std::string&>()).has_value();
-    });
-    if (!text.empty()) value = *from_name(text);
-  }
-  void texts(const char* key, std::vector<std::string>& values) {
+  void operator()(const std::string& key, std::vector<std::string>& values) {
     take(key, values, [](const Json& json) {
       return json.is_array() && std::ranges::all_of(json, [](const Json& one) { return one.is_string(); });
     });
+  }
+  template <class E>
+  requires std::is_enum_v<E>
+  void operator()(const std::string& key, E& value) {
+    std::string text;
+    take(key, text, [&](const Json& json) {
+      return json.is_string() && from_text<E>(json.get_ref<const std::string&>()).has_value();
+    });
+    if (!text.empty()) value = *from_text<E>(text);
   }
   const std::string& refused() const { return refused_; }
 
  private:
   template <class T, class Good>
-  void take(const char* key, T& value, Good good) {
+  void take(const std::string& key, T& value, Good good) {
     const auto found = object_.find(key);
     if (found == object_.end()) return;
     if (good(*found)) {
       value = found->template get<T>();
     } else {
-      refused_ += (refused_.empty() ? "" : ", ") + std::string(key);
+      refused_ += (refused_.empty() ? "" : ", ") + key;
     }
   }
 
@@ -71,41 +125,23 @@ class Reader {
   std::string refused_;
 };
 
-void read_all(Reader& reader, Settings& s) {
-  reader.name("theme", s.theme, viz::theme_named);
-  reader.number("scale", 0.5F, 4.0F, s.scale);
-  reader.name("mode", s.mode, view_named<viz::ScreenMode>);
-  reader.name("stage", s.stage, view_named<viz::StageView>);
-  reader.name("side", s.side, view_named<viz::SideView>);
-  reader.number("split_left", 0.0F, 1.0F, s.splits.left);
-  reader.number("split_right", 0.0F, 1.0F, s.splits.right);
-  reader.number("split_bottom", 0.0F, 1.0F, s.splits.bottom);
-  reader.number("split_stage", 0.0F, 1.0F, s.splits.stage);
-  reader.number("split_side", 0.0F, 1.0F, s.splits.side);
-  reader.number("speed", 0.25F, 4.0F, s.speed);
-  reader.flag("reduced_motion", s.reduced_motion);
-  reader.number("width", kSmallestSide, kLargestSide, s.width);
-  reader.number("height", kSmallestSide, kLargestSide, s.height);
-  reader.texts("recent_files", s.recent_files);
-  if (s.recent_files.size() > kMostRecent) s.recent_files.resize(kMostRecent);
-}
+class Writer {
+ public:
+  template <class T, class... Limits>
+  void operator()(const std::string& key, const T& value, const Limits&...) {
+    if constexpr (std::is_enum_v<T>) {
+      json[key] = text_of(value);
+    } else {
+      json[key] = value;
+    }
+  }
+  Json json;
+};
 
-Json json_of(const Settings& s) {
-  return {{"theme", viz::theme_of(s.theme).name},
-          {"scale", s.scale},
-          {"mode", view_name(s.mode)},
-          {"stage", view_name(s.stage)},
-          {"side", view_name(s.side)},
-          {"split_left", s.splits.left},
-          {"split_right", s.splits.right},
-          {"split_bottom", s.splits.bottom},
-          {"split_stage", s.splits.stage},
-          {"split_side", s.splits.side},
-          {"speed", s.speed},
-          {"reduced_motion", s.reduced_motion},
-          {"width", s.width},
-          {"height", s.height},
-          {"recent_files", s.recent_files}};
+Json json_of(const Settings& settings) {
+  Writer writer;
+  visit_fields(writer, settings);
+  return std::move(writer.json);
 }
 
 }  // namespace
@@ -132,7 +168,9 @@ LoadedSettings load_settings(const fs::path& path) {
     const Json json = Json::parse(read_text_file(path, kLargestFile), nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) throw InputError("it is not a JSON object");
     Reader reader(json);
-    read_all(reader, loaded.settings);
+    visit_fields(reader, loaded.settings);
+    std::vector<std::string>& recent = loaded.settings.recent_files;
+    if (recent.size() > kMostRecent) recent.resize(kMostRecent);
     if (!reader.refused().empty()) {
       loaded.note =
           fmt::format("settings that make no sense are ignored ({}: {})", path.string(), reader.refused());
@@ -153,25 +191,12 @@ void save_settings(const fs::path& path, const Settings& settings) {
 }
 
 void apply_settings(const Settings& settings, viz::ViewState& view) {
-  view.theme = settings.theme;
-  view.scale = settings.scale;
-  view.mode = settings.mode;
-  view.stage = settings.stage;
-  view.side = settings.side;
-  view.splits = settings.splits;
-  view.speed = settings.speed;
-  view.reduced_motion = settings.reduced_motion;
+  static_cast<viz::ViewSettings&>(view) = settings;
 }
 
 void take_settings(const viz::ViewState& view, float monitor_scale, Settings& settings) {
-  settings.theme = view.theme;
-  settings.scale = view.scale / monitor_scale;
-  settings.mode = view.mode;
-  settings.stage = view.stage;
-  settings.side = view.side;
-  settings.splits = view.splits;
-  settings.speed = view.speed;
-  settings.reduced_motion = view.reduced_motion;
+  static_cast<viz::ViewSettings&>(settings) = view;
+  settings.scale /= monitor_scale;
 }
 
 }  // namespace attn::app

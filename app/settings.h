@@ -9,15 +9,8 @@
 
 namespace attn::app {
 
-struct Settings {
-  viz::ThemeId theme = viz::ThemeId::dark;
-  float scale = 1.0F;  // of the user, without the monitor's
-  viz::ScreenMode mode = viz::ScreenMode::explore;
-  viz::StageView stage = viz::StageView::weights;
-  viz::SideView side = viz::SideView::stages;
-  viz::Splits splits;
-  float speed = 1.0F;
-  bool reduced_motion = false;
+/// `scale` is the user's, without the monitor's.
+struct Settings : viz::ViewSettings {
   int width = 1600;  // of the window, in screen coordinates
   int height = 900;
   std::vector<std::string> recent_files;  // newest first

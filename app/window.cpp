@@ -170,7 +170,7 @@ Window::Window(const WindowOptions& options,
   session_->remember_open_file();
   if (!loaded_.note.empty()) session_->say(loaded_.note);
   apply_settings(settings_, view_);
-  if (options_.theme) view_.theme = *options_.theme;
+  if (options_.theme) viz::theme_to_change(view_) = *options_.theme;  // of the mode it opens in
 }
 
 Window::~Window() { keep_settings(true); }
@@ -260,7 +260,10 @@ void Window::keep_settings(bool at_once) {
   settings_kept_ = Clock::now();
   Settings now = settings_;
   take_settings(view_, monitor_scale_, now);
-  if (options_.theme && view_.theme == *options_.theme) now.theme = settings_.theme;
+  if (options_.theme) {  // what --theme said is not remembered
+    if (view_.theme == *options_.theme) now.theme = settings_.theme;
+    if (view_.present_theme == *options_.theme) now.present_theme = settings_.present_theme;
+  }
   if (session_) now.recent_files = session_->recent_files();
   if (glfwGetWindowMonitor(window_.get()) == nullptr)
     glfwGetWindowSize(window_.get(), &now.width, &now.height);

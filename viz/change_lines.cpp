@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -37,12 +38,31 @@ std::string readable(const std::string& where, ChangeLine& line) {
   return where;
 }
 
+/// "\" the\" (17)", "#17" when its text is unknown.
+std::string token_words(const Frame& frame, int id) {
+  const std::string label = token_label(frame, id);
+  return label == fmt::format("#{}", id) ? label : fmt::format("\"{}\" ({})", label, id);
+}
+
+/// "[5, 17]" -> "\"once the\" [5, 17]".
+std::string tokens_words(const Frame& frame, const std::string& list) {
+  std::string text;
+  for (std::size_t at = 0; (at = list.find_first_of("0123456789", at)) != std::string::npos;) {
+    text += token_label(frame, static_cast<std::int32_t>(std::strtol(list.c_str() + at, nullptr, 10)));
+    at = std::min(list.size(), list.find_first_not_of("0123456789", at));
+  }
+  return text.empty() ? list : fmt::format("\"{}\" {}", text, list);
+}
+
 std::string side(const Frame& frame, const trace::DiffEntry& entry, const std::string& text) {
   if (text.empty()) return "none";
+  int id = 0, seq = 0;
+  if (entry.where.starts_with("sampled") && std::sscanf(text.c_str(), "token %d for seq %d", &id, &seq) == 2)
+    return fmt::format("{} for {}", token_words(frame, id), seq_letter(seq));
+  if (entry.what == "token_ids") return tokens_words(frame, text);
   const bool one_token = entry.where.ends_with("token_ids") || entry.where == "input_ids";
   if (!one_token || text.find_first_not_of("0123456789") != std::string::npos) return text;
-  return fmt::format("\"{}\"",
-                     token_label(frame, static_cast<std::int32_t>(std::strtol(text.c_str(), nullptr, 10))));
+  return token_words(frame, static_cast<std::int32_t>(std::strtol(text.c_str(), nullptr, 10)));
 }
 
 std::string entry_text(const Frame& frame, const trace::DiffEntry& entry) {
@@ -90,10 +110,12 @@ std::vector<ChangeLine> change_lines(const Frame& frame, const trace::StepDiff& 
 }
 
 std::string place_text(const Frame& frame, const trace::Cursor& cursor) {
-  std::string text = fmt::format("step {}", cursor.index + 1);
+  std::string text = fmt::format("step {}", step_number(frame, cursor.index));
   if (frame.history && cursor.index >= 0 && static_cast<std::size_t>(cursor.index) < frame.history->size()) {
     const StepSummary& step = (*frame.history)[static_cast<std::size_t>(cursor.index)];
-    text += step.kind == trace::StepKind::decode ? " D" : " P";
+    text += step.kind == trace::StepKind::decode   ? " D"
+            : step.kind == trace::StepKind::warmup ? " warm-up"
+                                                   : " P";
   }
   text += fmt::format(", {}", trace::name_of(cursor.stage));
   if (cursor.stage >= trace::Stage::qkv_rope && cursor.stage <= trace::Stage::out_mlp)

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/trace/names.h"
+#include "core/trace/number_text.h"
 #include "kernels/common/mask.h"
 #include "viz/describe_run.h"
 #include "viz/lookup.h"
@@ -46,8 +47,12 @@ std::string describe_sequence(const Frame& frame, const trace::SeqState& seq) {
   return out + "\n";
 }
 
-std::string describe_pool(const trace::StepRecord& step) {
+std::string describe_pool(const Frame& frame) {
+  const trace::StepRecord& step = *frame.step;
   const PoolCounts counts = count_blocks(step);
+  if (frame.manifest && frame.manifest->is_tensor_case())
+    return step.blocks.empty() ? "No cache: the keys are packed.\n"
+                               : fmt::format("Cache: {}.\n", counts_text(counts, false));
   std::string shared;
   for (const trace::BlockState& block : step.blocks) {
     if (block.ref_count > 1)
@@ -92,26 +97,26 @@ std::string describe_weights(const Frame& frame, const Selection& selection, con
   std::string out =
       fmt::format("Softmax weights of {}, layer {}, head {}, query {} ({}): ", seq_letter(rows.seq),
                   view.layer, selection.head, row - rows.q0, view.kernel);
-  out += best < 0 ? "no visible key"
-                  : fmt::format("largest {:.4f} at key {}", view.weight(selection.head, row, best), best);
-  out += fmt::format(", mass on real keys {:.6f}", mass.real);
+  out += best < 0
+             ? "no visible key"
+             : fmt::format("largest {:.4f} at key {}", num(view.weight(selection.head, row, best)), best);
+  out += fmt::format(", mass on real keys {:.6f}", num(mass.real));
   if (mass.pads.pads > 0)
     out += fmt::format(", stolen by {} zero pads {:.6f} (predicted P/(Z+P) {:.6f})", mass.pads.pads,
-                       mass.pads.measured, mass.pads.predicted);
+                       num(mass.pads.measured), num(mass.pads.predicted));
   out += ".\n";
   if (!std::isnan(view.max_abs_diff_o))
     out +=
         fmt::format("Check: inspector's output against the recorded one, max|diff| {:.2e}, max|o| {:.2e}.\n",
-                    view.max_abs_diff_o, view.max_abs_o);
+                    num(view.max_abs_diff_o), num(view.max_abs_o));
   return out;
 }
 
 std::string describe_step(const Frame& frame) {
   const trace::StepRecord& step = *frame.step;
-  std::string out =
-      fmt::format("Step {} of {} (engine step {}): {}, attention path {}, {} query rows of {} sequences.\n",
-                  frame.index + 1, frame.num_steps, step.step, trace::name_of(step.kind),
-                  trace::name_of(step.path), step.input_ids.size(), step.num_scheduled);
+  std::string out = fmt::format("Step {} of {}: {}, attention path {}, {} query rows of {} sequences.\n",
+                                step.step, step_number(frame, frame.num_steps - 1), trace::name_of(step.kind),
+                                trace::name_of(step.path), step.input_ids.size(), step.num_scheduled);
   out += fmt::format("cu_seqlens_q {}, cu_seqlens_k {}, slot_mapping {}.\n", list(step.cu_seqlens_q),
                      list(step.cu_seqlens_k), list(step.slot_mapping));
   if (step.context_lens) out += fmt::format("context_lens {}.\n", list(*step.context_lens));
@@ -125,7 +130,7 @@ std::string describe_step(const Frame& frame) {
   for (const trace::Event& event : step.events) {
     if (!event.text.empty()) out += fmt::format("Event: {}\n", event.text);
   }
-  return out + describe_pool(step);
+  return out + describe_pool(frame);
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ std::string steps_in(const Frame& frame, int block, std::vector<bool> StepSummar
     if (!in(i)) continue;
     const std::size_t first = i;
     while (i + 1 < steps.size() && in(i + 1)) ++i;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", first + 1);
-    if (i > first) text += fmt::format(" to {}", i + 1);
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", steps[first].step);
+    if (i > first) text += fmt::format(" to {}", steps[i].step);
   }
   return text.empty() ? "none" : text;
 }

@@ -9,12 +9,31 @@ namespace attn::viz {
 using trace::AttentionPath;
 
 std::string seq_letter(int id) {
-  if (id < 0) return "?";
+  if (id < 0) return id == -1 ? "W" : fmt::format("W{}", -id);
   std::string letter(1, static_cast<char>('A' + id % 6));
   const int round = id / 6;
   if (round > 26) return letter + std::to_string(round);
   if (round > 0) letter += static_cast<char>('A' + round - 1);
   return letter;
+}
+
+std::string seq_words(int id) {
+  return fmt::format("{}sequence {}", id < 0 ? "warm-up " : "", seq_letter(id));
+}
+
+int step_number(const Frame& frame, int index) {
+  return frame.step ? frame.step->step + index - frame.index : index + 1;
+}
+
+std::string counted_text(std::string_view what, int index, int count) {
+  return count == 1 ? fmt::format("{} {}, the only one", what, index)
+                    : fmt::format("{} {} (0\xE2\x80\x93{})", what, index, count - 1);
+}
+
+int index_of_step(const Frame& frame, int number) { return number - step_number(frame, 0); }
+
+std::string step_of_text(const Frame& frame, int index) {
+  return fmt::format("step {} of {}", step_number(frame, index), step_number(frame, frame.num_steps - 1));
 }
 
 const trace::SeqState* find_seq(const std::vector<trace::SeqState>& seqs, int id) {
@@ -97,7 +116,7 @@ std::string_view path_text(AttentionPath path) {
 std::string_view kind_text(trace::StepKind kind) {
   switch (kind) {
     case trace::StepKind::warmup:
-      return "WARMUP";
+      return "WARM-UP";
     case trace::StepKind::prefill:
       return "PREFILL";
     case trace::StepKind::decode:

@@ -22,8 +22,21 @@ struct BatchRows {
   int pads() const { return attended - k_len; }
 };
 
-/// "A" .. "F", then "AA" .. "FA", "AB" ..; hue index is id % 6.
+/// "A" .. "F", then "AA" .. "FA", "AB" ..; hue index is id % 6. Warm-up sequences (-1, -2, ..) are "W", "W2".
 std::string seq_letter(int id);
+/// "sequence A", "warm-up sequence W".
+std::string seq_words(int id);
+
+/// Steps are called by the engine's own number everywhere: the first is 1, a recorded warm-up before it 0.
+/// The numbers of a recording run without gaps, whatever it begins with.
+int step_number(const Frame& frame, int index);
+/// Layers, heads, tiles, queries and launches count from 0 as in the engine's arrays: "tile 1 (0-3)", with
+/// the range of what there is; "tile 0, the only one".
+std::string counted_text(std::string_view what, int index, int count);
+/// The index in the recording of the step with that number, in or out of range.
+int index_of_step(const Frame& frame, int number);
+/// "step 3 of 41", the last number recorded.
+std::string step_of_text(const Frame& frame, int index);
 const trace::SeqState* find_seq(const std::vector<trace::SeqState>& seqs, int id);
 /// The selected sequence when it is alive in the step, else the first of the batch; -1 without a step.
 int focus_seq(const Frame& frame, const Selection& selection);

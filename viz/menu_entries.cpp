@@ -7,6 +7,7 @@
 
 #include "viz/layout/panel_names.h"
 #include "viz/lookup.h"
+#include "viz/panels/compare_parts.h"
 
 namespace attn::viz {
 namespace {
@@ -119,13 +120,35 @@ void add_bookmarks(const Ui& ui, std::vector<MenuEntry>& out) {
     Command command;
     command.kind = Command::Kind::go_to_bookmark;
     command.a = static_cast<int>(i);
-    out.push_back(command_entry({.name = fmt::format("bookmark {}", i),
-                                 .title = fmt::format("step {}{}{}", bookmark.cursor.index + 1,
-                                                      bookmark.note.empty() ? "" : ": ", bookmark.note),
-                                 .right = i < 9 ? fmt::format("Ctrl+{}", i + 1) : "",
-                                 .heading = i == 0 ? "Bookmarks" : "",
-                                 .rule = i == 0},
-                                std::move(command)));
+    out.push_back(
+        command_entry({.name = fmt::format("bookmark {}", i),
+                       .title = fmt::format("step {}{}{}", step_number(ui.frame, bookmark.cursor.index),
+                                            bookmark.note.empty() ? "" : ": ", bookmark.note),
+                       .right = i < 9 ? fmt::format("Ctrl+{}", i + 1) : "",
+                       .heading = i == 0 ? "Bookmarks" : "",
+                       .rule = i == 0},
+                      std::move(command)));
+  }
+}
+
+/// What the step's attention can be compared with; the one on screen is ticked.
+void add_variants(const Ui& ui, std::vector<MenuEntry>& out) {
+  if (!ui.frame.step || !ui.frame.manifest) return;
+  const trace::StepRecord& step = *ui.frame.step;
+  const Picked picked(ui.frame, ui.view);
+  const bool shown = ui.view.stage == StageView::compare && ui.frame.compare != nullptr;
+  for (std::size_t i = 0; i < picked.choices.size(); ++i) {
+    const trace::Variant& variant = picked.choices[i];
+    out.push_back({{.name = fmt::format("variant {}", i),
+                    .title = trace::variant_text(variant, step, ui.frame.manifest->model),
+                    .tip = "as B, beside what is A; launched on the recorded inputs",
+                    .heading = i == 0 ? "This step's attention with" : "",
+                    .checked = shown && picked.variant[1] == variant,
+                    .rule = i == 0},
+                   [a = picked.variant[0], variant](Ui& now) {
+                     now.view.stage = StageView::compare;
+                     ask_compare(now, a, variant);
+                   }});
   }
 }
 
@@ -251,6 +274,9 @@ std::vector<MenuEntry> menu_entries(const Ui& ui, Menu menu) {
       break;
     case Menu::view:
       add_views(ui, out);
+      break;
+    case Menu::compare:
+      add_variants(ui, out);
       break;
     case Menu::break_it:
       add_break_it(ui, out);

@@ -41,6 +41,14 @@ PoolCounts count_blocks(const trace::StepRecord& step) {
   return counts;
 }
 
+std::string counts_text(const PoolCounts& counts, bool engine) {
+  const int all = counts.used + counts.cached_free + counts.free;
+  if (engine)
+    return fmt::format("{} used + {} cached-free + {} free = {}", counts.used, counts.cached_free,
+                       counts.free, all);
+  return fmt::format("{} of {} blocks in block_tables", counts.used, all);
+}
+
 std::vector<BlockFacts> gather_facts(const Frame& frame) {
   const trace::StepRecord& step = *frame.step;
   std::vector<BlockFacts> facts(step.blocks.size());

@@ -33,6 +33,8 @@ struct PoolCounts {
 };
 
 PoolCounts count_blocks(const trace::StepRecord& step);
+/// "3 used + 1 cached-free + 4 free = 8"; without an engine, what the block tables of the case name.
+std::string counts_text(const PoolCounts& counts, bool engine);
 /// By block id: whether the step stored K/V into it, and whether its attention read it.
 std::vector<bool> blocks_written(const trace::StepRecord& step);
 std::vector<bool> blocks_read(const trace::StepRecord& step);

@@ -39,24 +39,32 @@ struct CodeView {
   std::string shown;  // what it last scrolled to
 };
 
-/// Text being typed and view settings; lives as long as the window, never in the trace.
-struct ViewState {
+/// How the window looks: what is remembered from one start to the next.
+struct ViewSettings {
+  ThemeId theme = ThemeId::dark;  // of mode explore
+  ThemeId present_theme = ThemeId::light;
+  float scale = 1.0F;
+  ScreenMode mode = ScreenMode::explore;
+  StageView stage = StageView::weights;
+  SideView side = SideView::stages;
+  Splits splits;  // of mode explore
+  Splits present_splits;
+  float speed = 1.0F;  // of playing, 0.25 .. 4
+  bool reduced_motion = false;
+  bool operator==(const ViewSettings&) const = default;
+};
+
+/// The settings, and what lives as long as the window: text being typed, what was scrolled to. Never in the
+/// trace.
+struct ViewState : ViewSettings {
   std::string prompt;
   int max_tokens = 24;
   float temperature = 0.0F;
   bool playing = false;
-  float scale = 1.0F;
-  ThemeId theme = ThemeId::dark;
-  int page = 0;  // of layout_screen: what does not fit at once (X)
-  ScreenMode mode = ScreenMode::explore;
-  StageView stage = StageView::weights;
-  SideView side = SideView::stages;
-  PanelId maximised = PanelId::count_;      // count_: none
-  Splits splits;                            // of mode explore
-  ShellView shell;                          // menus, dialogs, splitters; what mode present has of its own
-  trace::Grain grain = trace::Grain::step;  // what the arrow keys step by
-  float speed = 1.0F;                       // of playing, 0.25 .. 4
-  bool reduced_motion = false;
+  int page = 0;                                    // of layout_screen: what does not fit at once (X)
+  PanelId maximised = PanelId::count_;             // count_: none
+  ShellView shell;                                 // menus, dialogs, splitters
+  trace::Grain grain = trace::Grain::step;         // what the arrow keys step by
   WeightScale weight_scale = WeightScale::linear;  // colour and bar height of weights (L)
   std::vector<std::string> font_dirs;              // searched before the usual places
   TilesView tiles;

@@ -6,7 +6,6 @@
 
 #include "core/trace/condition.h"
 #include "viz/layout/screen_layout.h"
-#include "viz/theme.h"
 
 namespace attn::viz {
 
@@ -38,8 +37,6 @@ struct ShellView {
   std::string tensor = "weights";     // what export writes
   PanelId focused = PanelId::count_;  // ring of the Tab key
   Split dragged = Split::count_;      // being dragged with the mouse
-  ThemeId present_theme = ThemeId::light;
-  Splits present_splits;
 
   void open(Overlay what) {
     overlay = what;

@@ -33,13 +33,13 @@ void color_widgets(const Theme& theme, ImGuiStyle& style) {
 }  // namespace
 
 ThemeId theme_in_use(const ViewState& view) {
-  return view.mode == ScreenMode::present ? view.shell.present_theme : view.theme;
+  return view.mode == ScreenMode::present ? view.present_theme : view.theme;
 }
 ThemeId& theme_to_change(ViewState& view) {
-  return view.mode == ScreenMode::present ? view.shell.present_theme : view.theme;
+  return view.mode == ScreenMode::present ? view.present_theme : view.theme;
 }
 Splits& splits_to_change(ViewState& view) {
-  return view.mode == ScreenMode::present ? view.shell.present_splits : view.splits;
+  return view.mode == ScreenMode::present ? view.present_splits : view.splits;
 }
 float screen_scale(const ViewState& view) {
   const float scale = std::clamp(view.scale, 0.5F, 4.0F);
@@ -55,7 +55,7 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .side = view.side,
           .page = view.page,
           .maximised = view.maximised,
-          .splits = view.mode == ScreenMode::present ? view.shell.present_splits : view.splits,
+          .splits = view.mode == ScreenMode::present ? view.present_splits : view.splits,
           .broken = frame.broken.has_value(),
           .caption = !view.picture.no_caption,
           .alone = view.picture.alone};

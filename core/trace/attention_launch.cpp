@@ -15,23 +15,31 @@ namespace {
 constexpr double kMaxProbeBytes = 2.0 * (1U << 30U);
 constexpr double kMaxDenseBytes = 4.0 * (1U << 30U);
 
-Buffer upload_bytes(Device& device, const std::vector<std::byte>& bytes, std::string_view label) {
-  Buffer buffer(device, bytes.size(), label);
-  if (buffer) buffer.upload(bytes);
-  return buffer;
-}
+/// What a launch is for: o and lse, those and the probe, or its records alone.
+enum class Purpose { outputs, probe, records };
 
-Buffer upload_ints(Device& device, const std::vector<std::int32_t>& values, std::string_view label) {
-  Buffer buffer(device, values.size() * sizeof(std::int32_t), label);
-  if (buffer) buffer.upload(values);
-  return buffer;
-}
+/// Launchers of the device only log while it lives.
+class RecordOnly {
+ public:
+  explicit RecordOnly(Device& device) : device_(device) { device.context().record_only = true; }
+  ~RecordOnly() { device_.context().record_only = false; }
+  RecordOnly(const RecordOnly&) = delete;
+  RecordOnly& operator=(const RecordOnly&) = delete;
+
+ private:
+  Device& device_;
+};
 
 /// Device side of one launch; buffers live until the results are read back.
 class Launch {
  public:
-  Launch(Device& device, const AttentionInputs& inputs, bool probe)
-      : device_(device), in_(inputs), step_(*inputs.step), model_(*inputs.model), probe_(probe) {}
+  Launch(Device& device, const AttentionInputs& inputs, Purpose purpose)
+      : device_(device),
+        in_(inputs),
+        step_(*inputs.step),
+        model_(*inputs.model),
+        probe_(purpose == Purpose::probe),
+        records_only_(purpose == Purpose::records) {}
 
   AttentionOutputs run() {
     LaunchLog log(device_);
@@ -41,44 +49,64 @@ class Launch {
     return read_back(std::move(log.records));
   }
 
+  std::vector<LaunchEntry> records() {
+    LaunchLog log(device_);
+    const RecordOnly quiet(device_);
+    upload();
+    is_decode(step_.path) ? decode() : prefill();
+    return entries_of(std::move(log.records));
+  }
+
  private:
+  /// Without kernels nobody looks behind a pointer: launchers ask that there is one.
+  Buffer buffer(std::size_t bytes, std::string_view label) {
+    return Buffer(device_, records_only_ ? std::min<std::size_t>(bytes, 16) : bytes, label);
+  }
+
+  template <class T>
+  Buffer uploaded(const std::vector<T>& values, std::string_view label) {
+    Buffer made = buffer(values.size() * sizeof(T), label);
+    if (made && !records_only_) made.upload(values);
+    return made;
+  }
+
   std::size_t num_q() const { return static_cast<std::size_t>(step_.cu_seqlens_q.back()); }
   std::size_t heads() const { return static_cast<std::size_t>(model_.num_heads); }
 
   void upload() {
-    q_ = upload_bytes(device_, in_.q->data, "q");
-    o_ = Buffer(device_, in_.q->data.size(), "o");
-    lse_ = Buffer(device_, heads() * num_q() * sizeof(float), "lse");
-    cu_q_ = upload_ints(device_, step_.cu_seqlens_q, "cu_seqlens_q");
-    cu_k_ = upload_ints(device_, step_.cu_seqlens_k, "cu_seqlens_k");
+    q_ = uploaded(in_.q->data, "q");
+    o_ = buffer(in_.q->data.size(), "o");
+    lse_ = buffer(heads() * num_q() * sizeof(float), "lse");
+    cu_q_ = uploaded(step_.cu_seqlens_q, "cu_seqlens_q");
+    cu_k_ = uploaded(step_.cu_seqlens_k, "cu_seqlens_k");
     std::vector<std::int32_t> lens(static_cast<std::size_t>(step_.num_scheduled));
     for (std::size_t b = 0; b < lens.size(); ++b) lens[b] = k_len(step_, b);
-    lens_ = upload_ints(device_, lens, "context_lens");
+    lens_ = uploaded(lens, "context_lens");
     if (!reads_cache(step_.path)) {
-      k_ = upload_bytes(device_, in_.k->data, "k");
-      v_ = upload_bytes(device_, in_.v->data, "v");
+      k_ = uploaded(in_.k->data, "k");
+      v_ = uploaded(in_.v->data, "v");
       return;
     }
     ATTN_CHECK(in_.pool != nullptr, "path {} reads the cache", static_cast<int>(step_.path));
-    k_ = upload_bytes(device_, in_.pool->k, "k_cache");
-    v_ = upload_bytes(device_, in_.pool->v, "v_cache");
+    k_ = uploaded(in_.pool->k, "k_cache");
+    v_ = uploaded(in_.pool->v, "v_cache");
     std::vector<std::int32_t> flat;
     for (const auto& row : *step_.block_tables) flat.insert(flat.end(), row.begin(), row.end());
     width_ = step_.block_tables->empty() ? 0 : static_cast<int>(step_.block_tables->front().size());
-    tables_ = upload_ints(device_, flat, "block_tables");
+    tables_ = uploaded(flat, "block_tables");
   }
 
   /// Room for `rows` rows of all KV heads.
   Buffer kv_rows(std::int64_t rows, std::string_view label) {
     const double bytes = static_cast<double>(rows) * model_.num_kv_heads * model_.head_dim *
                          static_cast<double>(dtype_size(model_.dtype));
-    if (bytes > kMaxDenseBytes) {
+    if (!records_only_ && bytes > kMaxDenseBytes) {
       throw InputError(
           fmt::format("gathering {} sequences of up to {} keys would take {:.1f} GiB for K alone; use "
                       "the paged path",
                       step_.num_scheduled, step_.max_seqlen_k, bytes / (1U << 30U)));
     }
-    return Buffer(device_, static_cast<std::size_t>(bytes), label);
+    return buffer(static_cast<std::size_t>(bytes), label);
   }
 
   /// k_cache, v_cache -> dense [B, max_len, Hkv, D], zero-padded.
@@ -89,7 +117,7 @@ class Launch {
                                  .batch = step_.num_scheduled,
                                  .max_len = step_.max_seqlen_k,
                                  .block_table_width = width_,
-                                 .kv = in_.pool->kv,
+                                 .kv = cache_shape(step_, model_),
                                  .k_cache = k_.as(),
                                  .v_cache = v_.as(),
                                  .block_tables = tables_.as<std::int32_t>(),
@@ -125,8 +153,10 @@ class Launch {
   /// repeat_interleave of both dense tensors to H heads.
   void repeat() {
     const auto rows = static_cast<std::int64_t>(step_.num_scheduled) * step_.max_seqlen_k;
+    const std::size_t bytes =
+        static_cast<std::size_t>(rows * model_.num_heads * model_.head_dim) * dtype_size(model_.dtype);
     for (Buffer* tensor : {&k_, &v_}) {
-      Buffer repeated(device_, tensor->bytes() / model_.num_kv_heads * model_.num_heads, "repeated");
+      Buffer repeated = buffer(bytes, "repeated");
       device_.kernels().repeat_kv({.dtype = model_.dtype,
                                    .rows = rows,
                                    .num_heads = model_.num_heads,
@@ -159,7 +189,7 @@ class Launch {
     level_ = plan.level;
     k_tile_ = plan.k_tile;
     num_tiles_ = plan.num_k_tiles;
-    workspace_ = Buffer(device_, plan.workspace_bytes, "workspace");
+    workspace_ = buffer(plan.workspace_bytes, "workspace");
     params.workspace = workspace_.as();
     params.workspace_bytes = plan.workspace_bytes;
     params.probe = probe_buffers();
@@ -186,7 +216,7 @@ class Launch {
     num_tiles_ = plan.num_k_tiles;
     params.num_splits = num_splits_ = plan.num_splits;
     keys_per_split_ = plan.keys_per_split;
-    workspace_ = Buffer(device_, plan.workspace_bytes, "workspace");
+    workspace_ = buffer(plan.workspace_bytes, "workspace");
     params.workspace = workspace_.as();
     params.workspace_bytes = plan.workspace_bytes;
     params.probe = probe_buffers();
@@ -261,7 +291,7 @@ class Launch {
     view.tile_l = tiles_[1].download<float>();
     view.tile_alpha = tiles_[2].download<float>();
     view.tile_o_norm = tiles_[3].download<float>();
-    for (LaunchRecord& record : log) out.launches.push_back({stage_of(record.kernel), -1, std::move(record)});
+    out.launches = entries_of(std::move(log));
     // The attention kernel itself: the first launch of its stage (a merge of splits follows it).
     const auto main = std::find_if(out.launches.begin(), out.launches.end(),
                                    [](const LaunchEntry& entry) { return entry.stage == Stage::attention; });
@@ -291,6 +321,12 @@ class Launch {
     }
   }
 
+  static std::vector<LaunchEntry> entries_of(std::vector<LaunchRecord> log) {
+    std::vector<LaunchEntry> entries;
+    for (LaunchRecord& record : log) entries.push_back({stage_of(record.kernel), -1, std::move(record)});
+    return entries;
+  }
+
   static Stage stage_of(std::string_view kernel) {
     if (kernel.starts_with("gather")) return Stage::gather;
     if (kernel.starts_with("flatten")) return Stage::flatten;
@@ -302,7 +338,7 @@ class Launch {
   const AttentionInputs& in_;
   const StepRecord& step_;
   const ModelShape& model_;
-  bool probe_;
+  bool probe_, records_only_;
   int width_ = 0, k_tile_ = 0, num_tiles_ = 0, num_splits_ = 1, keys_per_split_ = 0, level_ = 0;
   float wanted_ = 0.0F;
   Buffer q_, k_, v_, o_, lse_, cu_q_, cu_k_, lens_, tables_, workspace_;
@@ -313,7 +349,12 @@ class Launch {
 
 AttentionOutputs launch_attention(Device& device, const AttentionInputs& inputs, bool probe) {
   ATTN_CHECK(inputs.step->path != AttentionPath::identity, "the identity path launches no kernel");
-  return Launch(device, inputs, probe).run();
+  return Launch(device, inputs, probe ? Purpose::probe : Purpose::outputs).run();
+}
+
+std::vector<LaunchEntry> attention_records(Device& device, const AttentionInputs& inputs) {
+  ATTN_CHECK(inputs.step->path != AttentionPath::identity, "the identity path launches no kernel");
+  return Launch(device, inputs, Purpose::records).records();
 }
 
 }  // namespace attn::trace

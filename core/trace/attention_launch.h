@@ -53,5 +53,7 @@ class LaunchLog {
 /// PRECOND: the record passed check_record, path is not identity. Throws InputError when the probe's
 /// buffers would be unreasonably large.
 AttentionOutputs launch_attention(Device& device, const AttentionInputs& inputs, bool probe);
+/// The records which that launch leaves (without a probe), from the same launchers; no kernel runs.
+std::vector<LaunchEntry> attention_records(Device& device, const AttentionInputs& inputs);
 
 }  // namespace attn::trace

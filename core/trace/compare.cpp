@@ -61,14 +61,18 @@ std::vector<int> tiles_of(const StepRecord& step, const ModelShape& model) {
 
 }  // namespace
 
-std::string variant_text(const Variant& variant, const StepRecord& step) {
+std::string variant_text(const Variant& variant, const StepRecord& step, const ModelShape& model) {
   const StepRecord launched = launched_step(step, variant);
   std::string text = variant.as_recorded() ? "as recorded: " : "";
   text += path_text(launched.path);
-  if (launched.path == AttentionPath::identity) return text;
+  if (launched.path == AttentionPath::identity || launched.num_scheduled == 0) return text;
   const EngineConfig& config = launched.config;
   const bool decode = is_decode(launched.path);
-  text += fmt::format(", level {}", decode ? config.decode_level : config.prefill_level);
+  const int asked = decode ? config.decode_level : config.prefill_level;
+  const int level = launched_level(launched, model);
+  text += fmt::format(", level {}", level);
+  if (level != asked) text += fmt::format(" (not {})", asked);
+  if (level == 1) text += ", one tile";
   const MaskAlignment mask = launched_mask(launched);
   if (mask != (decode ? MaskAlignment::none : MaskAlignment::bottom_right) || variant.mask) {
     text += fmt::format(", {}", mask_text(mask));
@@ -76,8 +80,8 @@ std::string variant_text(const Variant& variant, const StepRecord& step) {
   if (config.head_map != HeadMap::grouped || variant.head_map) {
     text += config.head_map == HeadMap::grouped ? ", head h / group" : ", head h % Hkv";
   }
-  if (config.k_tile != 0 || variant.k_tile) text += fmt::format(", {} keys per tile", config.k_tile);
-  if (decode && (config.num_splits != 0 || variant.num_splits)) {
+  if (level > 1 && config.k_tile != 0) text += fmt::format(", {} keys per tile", config.k_tile);
+  if (decode && level > 1 && config.num_splits != 0) {
     text += fmt::format(", {} split{}", config.num_splits, config.num_splits == 1 ? "" : "s");
   }
   return text;

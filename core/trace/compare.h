@@ -25,8 +25,9 @@ struct Variant {
   bool as_recorded() const { return *this == Variant{}; }
 };
 
-/// "gather + zero padding, level 2", "as recorded: paged, level 2".
-std::string variant_text(const Variant& variant, const StepRecord& step);
+/// "gather + zero padding, level 2", "as recorded: paged, level 1, one tile": what really runs, also where a
+/// shape does not allow the level asked for.
+std::string variant_text(const Variant& variant, const StepRecord& step, const ModelShape& model);
 /// The variants that make sense for a step, for menus: every path of its kind (a prefill without cached keys
 /// also packed), every level, every mask, both head maps.
 std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model);
@@ -39,10 +40,12 @@ struct CompareSide {
   Variant variant;
   std::string text;                           // variant_text
   std::shared_ptr<const AttentionView> view;  // weights, tiles, lse of this launch
-  std::vector<LaunchEntry> launches;          // gather, flatten, repeat, attention, merge: bytes, FLOP, ms
-  std::uint64_t bytes = 0;                    // sum over launches
+  // Of the whole batch, as the engine would make them: gather, flatten, repeat, attention, merge. Their ms
+  // are NaN where only a window of the rows was launched.
+  std::vector<LaunchEntry> launches;
+  std::uint64_t bytes = 0;  // sum over launches
   std::uint64_t flop = 0;
-  float ms = 0.0F;  // sum of measured times; NaN when one was not measured
+  float ms = 0.0F;  // of the rows compared: sum of measured times; NaN when one was not measured
 };
 
 struct CompareView {
@@ -54,6 +57,8 @@ struct CompareView {
   double worst = 0.0;                 // largest of them
   int worst_head = 0;
   int worst_row = 0;  // packed
+  int rows = 0;       // query rows of the whole batch; the views hold a window of them when it is large
+  bool whole() const { return a.view && a.view->num_q == rows; }
 };
 
 }  // namespace attn::trace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "core/trace/stolen_mass.h"
 #include "core/trace/tensor_values.h"
 
@@ -70,7 +71,7 @@ Hit rescale(const AttentionView& view) {
             .head = head,
             .q_row = row,
             .tile = tile,
-            .text = fmt::format("head {}, row {}: tile {} rescales by {:.4f}", head, row, tile, alpha)};
+            .text = fmt::format("head {}, row {}: tile {} rescales by {:.4f}", head, row, tile, num(alpha))};
       }
     }
   }
@@ -86,7 +87,7 @@ Hit stolen(double limit, const AttentionView& view) {
       return ConditionHit{.head = head,
                           .q_row = b,
                           .text = fmt::format("head {}, row {}: {} pads took {:.1f} % of the mass", head, b,
-                                              mass.pads, 100.0 * mass.measured)};
+                                              mass.pads, num(100.0 * mass.measured))};
     }
   }
   return std::nullopt;
@@ -111,7 +112,7 @@ Hit bad_value(const TensorRecord& tensor, bool lse, int layer) {
   return ConditionHit{.head = head,
                       .q_row = row,
                       .text = fmt::format("{} of layer {}: {} in head {}, row {}", lse ? "lse" : "o", layer,
-                                          *found, head, row)};
+                                          num(*found), head, row)};
 }
 
 Hit nan_or_inf(const StepRecord& step) {
@@ -123,7 +124,7 @@ Hit nan_or_inf(const StepRecord& step) {
     for (const auto& [token, logit] : sample.top_logits) {
       if (!is_bad(logit, false)) continue;
       return ConditionHit{
-          .text = fmt::format("logit of token {} for sequence {}: {}", token, sample.seq_id, logit)};
+          .text = fmt::format("logit of token {} for sequence {}: {}", token, sample.seq_id, num(logit))};
     }
   }
   return std::nullopt;
@@ -132,7 +133,7 @@ Hit nan_or_inf(const StepRecord& step) {
 Hit error_above(double limit, const AttentionView& view) {
   if (!(view.max_abs_diff_o > limit)) return std::nullopt;
   return ConditionHit{.text = fmt::format("layer {}: o differs from the recorded one by {:.3g}", view.layer,
-                                          view.max_abs_diff_o)};
+                                          num(view.max_abs_diff_o))};
 }
 
 Hit token_equals(int wanted, const StepRecord& step) {

@@ -30,6 +30,8 @@ std::tuple<int, int, Stage> order_of(const StagePlace& place) {
   return {place.stage < Stage::qkv_rope ? 0 : 2, 0, place.stage};
 }
 
+bool before(const StagePlace& a, const StagePlace& b) { return order_of(a) < order_of(b); }
+
 /// One walk; the step's places are made once.
 class Walk {
  public:
@@ -47,8 +49,7 @@ class Walk {
   Cursor forward() {
     if (grain_ == Grain::step) return next_step();
     if (at_.stage == Stage::attention && grain_ >= Grain::head && next_inside()) return at_;
-    const auto next = std::upper_bound(places_.begin(), places_.end(), here(), before);
-    if (next != places_.end()) return enter_first(*next);
+    if (const auto next = place_after(places_, here())) return enter_first(*next);
     if (at_.index + 1 >= store_.num_steps()) return start_;
     ++at_.index;
     load();
@@ -69,13 +70,11 @@ class Walk {
   }
 
  private:
-  static bool before(const StagePlace& a, const StagePlace& b) { return order_of(a) < order_of(b); }
-
   StagePlace here() const { return {at_.stage, in_layer(at_.stage) ? at_.layer : -1}; }
   int last_head() const { return std::max(0, model_.num_heads - 1); }
   int last_layer() const { return std::max(0, model_.num_layers - 1); }
 
-  void load() { places_ = stage_places(*store_.step(at_.index), model_.num_layers); }
+  void load() { places_ = stage_places(*store_.step(at_.index), store_.manifest()); }
 
   Cursor outside() {
     at_.tile = at_.cell = -1;
@@ -195,19 +194,29 @@ class Walk {
 
 }  // namespace
 
-std::vector<StagePlace> stage_places(const StepRecord& step, int num_layers) {
+std::vector<StagePlace> stage_places(const StepRecord& step, const Manifest& manifest) {
+  const bool engine = !manifest.is_tensor_case();
   std::vector<Stage> per_layer;
   for (auto s = static_cast<int>(Stage::qkv_rope); s <= static_cast<int>(Stage::out_mlp); ++s) {
     const auto stage = static_cast<Stage>(s);
-    if (always_runs(stage) || noted(step, stage)) per_layer.push_back(stage);
+    if ((engine && always_runs(stage)) || noted(step, stage)) per_layer.push_back(stage);
   }
   std::vector<StagePlace> places;
-  for (const Stage stage : kBeforeLayers) places.push_back({stage, -1});
-  for (int layer = 0; layer < num_layers; ++layer) {
+  if (engine) {
+    for (const Stage stage : kBeforeLayers) places.push_back({stage, -1});
+  }
+  for (int layer = 0; layer < manifest.model.num_layers; ++layer) {
     for (const Stage stage : per_layer) places.push_back({stage, layer});
   }
-  for (const Stage stage : kAfterLayers) places.push_back({stage, -1});
+  if (engine) {
+    for (const Stage stage : kAfterLayers) places.push_back({stage, -1});
+  }
   return places;
+}
+
+std::optional<StagePlace> place_after(const std::vector<StagePlace>& places, const StagePlace& place) {
+  const auto next = std::upper_bound(places.begin(), places.end(), place, before);
+  return next == places.end() ? std::nullopt : std::optional(*next);
 }
 
 TileGrid PlannedGrids::grid_of(int index, int) {

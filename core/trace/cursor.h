@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/trace/store.h"
@@ -35,8 +36,10 @@ struct StagePlace {
   bool operator==(const StagePlace&) const = default;
 };
 /// The stages that the step ran, in order. store_kvcache, gather, flatten and repeat are there when the step
-/// noted a shape or a launch of theirs.
-std::vector<StagePlace> stage_places(const StepRecord& step, int num_layers);
+/// noted a shape or a launch of theirs; so are all stages of a tensor case, which no engine ran.
+std::vector<StagePlace> stage_places(const StepRecord& step, const Manifest& manifest);
+/// The first of them behind that place (`layer` is -1 outside of layers), nothing at the end of the step.
+std::optional<StagePlace> place_after(const std::vector<StagePlace>& places, const StagePlace& place);
 
 /// How the kernel cut the keys of the query row that is looked at. One step and layer, any head.
 struct TileGrid {

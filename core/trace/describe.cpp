@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/trace/names.h"
+#include "core/trace/number_text.h"
 #include "core/trace/record_check.h"
 #include "core/trace/stolen_mass.h"
 #include "kernels/common/check.h"
@@ -104,6 +105,14 @@ void describe_arrays(Out out, const StepRecord& step) {
   }
 }
 
+/// A tensor case has no engine that keeps a free list and hashes.
+void describe_case_pool(Out out, const StepRecord& step) {
+  const auto used = std::count_if(step.blocks.begin(), step.blocks.end(),
+                                  [](const BlockState& b) { return b.ref_count > 0; });
+  if (!step.blocks.empty())
+    fmt::format_to(out, "- Cache: {} of {} blocks in block_tables\n", used, step.blocks.size());
+}
+
 void describe_pool(Out out, const StepRecord& step) {
   const auto used = std::count_if(step.blocks.begin(), step.blocks.end(),
                                   [](const BlockState& b) { return b.ref_count > 0; });
@@ -154,7 +163,7 @@ std::string top_keys(const Store& store, const SeqState& seq, const AttentionVie
     const auto i = static_cast<std::size_t>(column);
     std::string token = "pad";
     if (column < k_len) token = i < seq.token_ids.size() ? quoted(store.token_text(seq.token_ids[i])) : "?";
-    parts.push_back(fmt::format("{} {} {:.4f}", column, token, view.weight(head, row, column)));
+    parts.push_back(fmt::format("{} {} {:.4f}", column, token, num(view.weight(head, row, column))));
   }
   if (parts.empty() && std::isnan(view.lse[view.at(head, row, 1, 0)])) return "every weight is NaN";
   return parts.empty() ? "no visible key"
@@ -192,7 +201,8 @@ std::string describe_step(const Store& store, int index) {
                  name_of(step->config.mask_alignment), step->layers.size());
   describe_seqs(out, store.manifest(), *step);
   describe_arrays(out, *step);
-  describe_pool(out, *step);
+  const bool engine = !store.manifest().is_tensor_case();
+  engine ? describe_pool(out, *step) : describe_case_pool(out, *step);
   describe_outcome(out, store.manifest(), *step);
   fmt::format_to(out, "- State hash {}\n", hash_text(step->state_hash));
   return text;
@@ -208,7 +218,7 @@ std::string describe_attention(const Store& store, int index, const AttentionVie
   fmt::format_to(out, "### Attention of step {}, layer {}, head {}\n\n- Kernel {} on {}; path {}\n",
                  view.step, view.layer, head, view.kernel, view.device, name_of(view.path));
   fmt::format_to(out, "- Relaunched output against the recorded one: max |difference| {:g} of max |o| {:g}\n",
-                 view.max_abs_diff_o, view.max_abs_o);
+                 num(view.max_abs_diff_o), num(view.max_abs_o));
   if (view.path == AttentionPath::identity) return text + "- No weights: the output is q itself\n";
   for (std::size_t b = 0; b < view.k_lens.size(); ++b) {
     const SeqState& seq = step->seqs[b];
@@ -216,12 +226,12 @@ std::string describe_attention(const Store& store, int index, const AttentionVie
     if (row < step->cu_seqlens_q[b] || !view.has_row(row)) continue;  // no query in this step, or not read
     const float lse = view.lse[view.at(head, row, 1, 0)];
     fmt::format_to(out, "- Sequence {}, last query (row {}), lse {:.4f}: {}\n",
-                   seq_name(store.manifest(), seq.id), row, lse,
+                   seq_name(store.manifest(), seq.id), row, num(lse),
                    top_keys(store, seq, view, head, row, view.k_lens[b], view.attended[b], top));
     if (view.path != AttentionPath::decode_gather_padded) continue;
     const StolenMass stolen = stolen_mass(view, static_cast<int>(b), head);
     fmt::format_to(out, "  - {}: stolen mass {:.4f} measured, {:.4f} = P/(Z+P) predicted\n",
-                   plural(stolen.pads, "pad"), stolen.measured, stolen.predicted);
+                   plural(stolen.pads, "pad"), num(stolen.measured), num(stolen.predicted));
   }
   return text;
 }

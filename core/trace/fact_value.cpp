@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/trace/number_text.h"
 #include "kernels/common/check.h"
 
 namespace attn::trace {
@@ -75,6 +76,7 @@ std::string group_digits(std::string text) {
 }
 
 std::string number_text(double value, const Format& format) {
+  if (!std::isfinite(value)) return fmt::format("{}", num(value));
   if (format.type == '%')
     return fmt::format("{:.{}f} %", 100.0 * value, format.digits < 0 ? 1 : format.digits);
   if (format.type == 'e') return fmt::format("{:.{}e}", value, format.digits < 0 ? 2 : format.digits);

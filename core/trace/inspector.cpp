@@ -197,7 +197,7 @@ struct Inspector::State {
     if (const Side* known = sides.find(key)) return *known;
     Side made;
     made.side.variant = variant;
-    made.side.text = variant_text(variant, step);
+    made.side.text = variant_text(variant, step, model());
     made.side.view = variant.as_recorded() ? view_of(step, place) : launch_view(step, variant, place);
     const LayerRecord& record = recorded_layer(step, place.layer);
     const StepRecord launched = launched_step(step, variant);
@@ -214,12 +214,15 @@ struct Inspector::State {
       }
       AttentionOutputs out = launch_attention(device, job.inputs(), false);
       made.o = std::move(out.o);
-      made.side.launches = std::move(out.launches);
+      for (const LaunchEntry& entry : out.launches) made.side.ms += entry.launch.ms;
+      made.side.launches =
+          place.window == whole_batch(launched)
+              ? std::move(out.launches)
+              : attention_records(device, {&launched, &model(), &record.q, &record.k, &record.v, pool.get()});
       for (LaunchEntry& entry : made.side.launches) {
         entry.layer = place.layer;
         made.side.bytes += entry.launch.bytes;
         made.side.flop += entry.launch.flop;
-        made.side.ms += entry.launch.ms;
       }
     }
     const std::size_t bytes = bytes_of(*made.side.view) + made.o.data.size();
@@ -262,6 +265,7 @@ std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, cons
   auto compared = std::make_shared<CompareView>(compare_sides(left.side, left.o, right.side, right.o));
   compared->index = index;
   compared->layer = layer;
+  compared->rows = whole_batch(*step).num_rows;
   const std::size_t bytes = bytes_of(*left.side.view) + bytes_of(*right.side.view);
   return state_->pairs.keep(key, compared, bytes);
 }

@@ -62,6 +62,19 @@ std::string why_not_path(AttentionPath path, const StepRecord& step) {
   return "";
 }
 
+/// Level 1 takes all keys at once, and only a decode splits them.
+std::string why_not_cut(const Variant& variant, const StepRecord& step, const ModelShape& model) {
+  if (!variant.k_tile && !variant.num_splits) return "";
+  const StepRecord launched = launched_step(step, variant);
+  const bool naive = launched_level(launched, model) == 1;
+  if (variant.k_tile && *variant.k_tile != 0 && naive) {
+    return fmt::format("level 1 takes all keys as one tile, not {}; choose a higher level", *variant.k_tile);
+  }
+  if (!variant.num_splits || *variant.num_splits == 0) return "";
+  if (!is_decode(launched.path)) return "a prefill does not split its keys; leave num_splits out";
+  return naive ? "level 1 does not split its keys; choose a higher level" : "";
+}
+
 std::string why_not_tile(int k_tile, const ModelShape& model) {
   const int most = max_k_tile(model.head_dim);
   if (k_tile >= 0 && k_tile <= most) return "";
@@ -72,22 +85,9 @@ std::string why_not_tile(int k_tile, const ModelShape& model) {
 }  // namespace
 
 std::vector<int> levels_of(const StepRecord& step, const ModelShape& model) {
-  const std::int32_t table = 0;  // planning asks only whether there is one
   std::vector<int> levels;
   for (int level = 1; level <= kHighestLevel; ++level) {
-    int runs = 0;
-    if (is_decode(step.path)) {
-      DecodeParams params = decode_shape(step, model);
-      params.level = level;
-      if (step.path == AttentionPath::decode_paged) params.block_tables = &table;
-      runs = level_of(params, DeviceTraits{});
-    } else {
-      PrefillParams params = prefill_shape(step, model);
-      params.level = level;
-      if (step.path == AttentionPath::prefill_paged) params.block_tables = &table;
-      runs = level_of(params, DeviceTraits{});
-    }
-    if (runs == level) levels.push_back(level);
+    if (launched_level(launched_step(step, {.level = level}), model) == level) levels.push_back(level);
   }
   return levels;
 }
@@ -112,7 +112,7 @@ std::string why_not(const Variant& variant, const StepRecord& step, const ModelS
   if (variant.num_splits && (*variant.num_splits < 0 || *variant.num_splits > kMostSplits)) {
     return fmt::format("num_splits {} is not in 0 to {}", *variant.num_splits, kMostSplits);
   }
-  return "";
+  return why_not_cut(variant, step, model);
 }
 
 StepRecord launched_step(const StepRecord& step, const Variant& variant) {
@@ -137,12 +137,16 @@ StepRecord launched_step(const StepRecord& step, const Variant& variant) {
   return launched;
 }
 
+RowWindow whole_batch(const StepRecord& step) {
+  return {0, step.num_scheduled, 0, step.cu_seqlens_q.empty() ? 0 : step.cu_seqlens_q.back()};
+}
+
 RowWindow choose_window(const StepRecord& step, const ModelShape& model, const Focus& focus,
                         double max_bytes) {
-  const int rows = step.cu_seqlens_q.empty() ? 0 : step.cu_seqlens_q.back();
+  const RowWindow whole = whole_batch(step);
   // Scores and weights, and at most as much again for the states of tiles of 8 keys.
   const double row_bytes = 2.5 * sizeof(float) * model.num_heads * std::max(1, step.max_seqlen_k);
-  if (rows * row_bytes <= max_bytes) return {0, step.num_scheduled, 0, rows};
+  if (whole.num_rows * row_bytes <= max_bytes) return whole;
   std::size_t b = 0;
   for (std::size_t i = 0; i < batch_of(step) && i < step.seqs.size(); ++i) {
     if (step.seqs[i].id == focus.seq) b = i;
@@ -180,7 +184,7 @@ TensorRecord cut_rows(const TensorRecord& tensor, std::int64_t first, std::int64
 LaunchJob::LaunchJob(const StepRecord& step, const ModelShape& model, const LayerRecord& layer,
                      const Pool* pool, const RowWindow& window, const DeviceTraits& traits)
     : inputs_{.step = &step, .model = &model, .q = &layer.q, .k = &layer.k, .v = &layer.v, .pool = pool} {
-  if (window == RowWindow{0, step.num_scheduled, 0, step.cu_seqlens_q.back()}) return;
+  if (window == whole_batch(step)) return;
   step_ = launched_step(step, {});
   inputs_.step = &step_;
   q_ = cut_rows(layer.q, window.first_row, window.num_rows);

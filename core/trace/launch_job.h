@@ -27,6 +27,8 @@ struct RowWindow {
   int num_rows = 0;
   bool operator==(const RowWindow&) const = default;
 };
+/// All rows of the batch.
+RowWindow whole_batch(const StepRecord& step);
 /// All rows when the probe's buffers for them stay under `max_bytes`, else those around the focus: the batch
 /// is cut into windows of the same size from the front of each sequence.
 RowWindow choose_window(const StepRecord& step, const ModelShape& model, const Focus& focus,

@@ -14,10 +14,6 @@ float scale_of(const ModelShape& model) {
 
 int q_len(const StepRecord& step, std::size_t b) { return step.cu_seqlens_q[b + 1] - step.cu_seqlens_q[b]; }
 
-PagedKv cache_shape(const StepRecord& step, const ModelShape& model) {
-  return {step.config.num_blocks, step.config.block_size, model.num_kv_heads, model.head_dim};
-}
-
 DecodeForm form_of(AttentionPath path) {
   if (path == AttentionPath::decode_gather_masked) return DecodeForm::dense_masked;
   if (path == AttentionPath::decode_gather_padded) return DecodeForm::dense_padded;
@@ -31,6 +27,10 @@ int table_width(const StepRecord& step) {
 }
 
 }  // namespace
+
+PagedKv cache_shape(const StepRecord& step, const ModelShape& model) {
+  return {step.config.num_blocks, step.config.block_size, model.num_kv_heads, model.head_dim};
+}
 
 bool reads_cache(AttentionPath path) {
   return path != AttentionPath::identity && path != AttentionPath::prefill_packed;
@@ -100,6 +100,18 @@ DecodeParams decode_shape(const StepRecord& step, const ModelShape& model) {
           .probe = {},
           .k_tile = step.config.k_tile,
           .total_k_hint = step.cu_seqlens_k.back()};
+}
+
+int launched_level(const StepRecord& step, const ModelShape& model) {
+  const std::int32_t table = 0;  // planning asks only whether there is one
+  if (is_decode(step.path)) {
+    DecodeParams params = decode_shape(step, model);
+    if (step.path == AttentionPath::decode_paged) params.block_tables = &table;
+    return level_of(params, DeviceTraits{});
+  }
+  PrefillParams params = prefill_shape(step, model);
+  if (step.path == AttentionPath::prefill_paged) params.block_tables = &table;
+  return level_of(params, DeviceTraits{});
 }
 
 TileGrid planned_grid(const StepRecord& step, const ModelShape& model, std::size_t b, int row) {

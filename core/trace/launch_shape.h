@@ -19,9 +19,13 @@ int attended_columns(const StepRecord& step, std::size_t b);
 /// (query, key) pairs that the mask lets through, of one head and all sequences.
 std::int64_t visible_pairs(const StepRecord& step);
 
+PagedKv cache_shape(const StepRecord& step, const ModelShape& model);
 /// PRECOND: the path is one of the op. Everything but pointers, workspace and probe.
 PrefillParams prefill_shape(const StepRecord& step, const ModelShape& model);
 DecodeParams decode_shape(const StepRecord& step, const ModelShape& model);
+
+/// The level at which the launch of that step runs, without a probe: what a shape does not allow falls back.
+int launched_level(const StepRecord& step, const ModelShape& model);
 
 /// How the inspected launch cuts the keys of query row `row` (-1 or out of range: the last) of sequence `b`.
 TileGrid planned_grid(const StepRecord& step, const ModelShape& model, std::size_t b, int row);

@@ -198,6 +198,9 @@ struct StepRecord {
   std::uint64_t state_hash = 0;  // over the bookkeeping after commit (trace/state_hash.h)
 };
 
+/// ModelShape::architecture of a tensor case.
+inline constexpr const char* kTensorArchitecture = "tensors";
+
 /// Shape of the model, enough to read a trace without the model.
 struct ModelShape {
   std::string name;
@@ -220,6 +223,8 @@ struct Manifest {
   std::string device;                       // Device::name()
   std::string build;                        // version and compiler
   std::vector<std::string> request_labels;  // by id: how the user named them, or the prompt's start
+  /// A user's own tensors through one attention kernel: no engine, so no schedule, free queue or sample.
+  bool is_tensor_case() const { return model.architecture == kTensorArchitecture; }
 };
 
 }  // namespace attn::trace

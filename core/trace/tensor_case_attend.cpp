@@ -146,14 +146,16 @@ class RecordBuilder {
     }
   }
 
-  /// The pool as the tables use it; a packed case gets one empty block.
+  /// The blocks as the tables use them: ref_count is the number of tables. Nobody keeps a free list, and a
+  /// packed case has no blocks at all.
   void fill_pool() {
     const bool cache = reads_cache(r_.path);
     r_.config.num_blocks = cache ? static_cast<int>(case_.k_cache->shape[0]) : 1;
     r_.config.block_size = cache ? static_cast<int>(case_.k_cache->shape[1]) : 1;
+    if (!cache) return;
     r_.blocks.resize(static_cast<std::size_t>(r_.config.num_blocks));
     for (std::size_t i = 0; i < r_.blocks.size(); ++i) r_.blocks[i].id = static_cast<int>(i);
-    for (std::size_t b = 0; cache && b < batch(); ++b) {
+    for (std::size_t b = 0; b < batch(); ++b) {
       int left = k_len(r_, b);
       for (const std::int32_t id : (*r_.block_tables)[b]) {
         if (left <= 0) break;
@@ -163,10 +165,7 @@ class RecordBuilder {
         left -= r_.config.block_size;
       }
     }
-    for (const BlockState& block : r_.blocks) {
-      if (block.ref_count == 0) r_.free_blocks.push_back(block.id);
-    }
-    if (cache && case_.slot_mapping) r_.slot_mapping = *case_.slot_mapping;
+    if (case_.slot_mapping) r_.slot_mapping = *case_.slot_mapping;
   }
 
   /// There is no text: token ids are key positions, and their texts say so.
@@ -225,7 +224,7 @@ Manifest manifest_of(const TensorCase& tensors, const StepRecord& step, const De
   Manifest manifest;
   manifest.scenario_name = tensors.name;
   manifest.model = {.name = tensors.name,
-                    .architecture = "tensors",
+                    .architecture = kTensorArchitecture,
                     .num_layers = 1,
                     .num_heads = static_cast<int>(tensors.q.shape[1]),
                     .num_kv_heads = static_cast<int>(keys.shape[keys.shape.size() - 2]),

@@ -62,6 +62,10 @@ float time_on_stream(cudaStream_t stream, Work&& work) {
 template <class... KernelArgs, class... Args>
 void launch_kernel(LaunchContext& context, LaunchRecord record, void (*kernel)(KernelArgs...),
                    Args&&... args) {
+  if (context.record_only) {
+    if (context.log) context.log->push_back(std::move(record));
+    return;
+  }
   auto stream = static_cast<cudaStream_t>(context.stream);
   if (record.shared_bytes > 48U * 1024U) {
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -41,6 +41,7 @@ struct LaunchContext {
   bool timing = false;
   std::vector<LaunchRecord>* log = nullptr;
   DeviceTraits traits;
+  bool record_only = false;  // launchers check, plan and log as ever, and no kernel runs: nothing is read
 };
 
 }  // namespace attn

@@ -94,6 +94,10 @@ void launch(LaunchContext& context, LaunchRecord record, const KernelCall& call)
     throw DeviceError(
         fmt::format("kernel {} cannot be launched: the context belongs to no SIMT device", record.kernel));
   }
+  if (context.record_only) {
+    if (context.log) context.log->push_back(std::move(record));
+    return;
+  }
   auto& executor = *static_cast<Executor*>(context.executor);
   if (SimtGraph* graph = executor.capturing()) {
     graph->add(record, call);

@@ -129,6 +129,33 @@ TEST(CommandLine, DescribeTellsAStepWithItsWeights) {
   expect_refused(run_program({"describe", folder.file("t.attn") + "#step=two"}), {"step=two"});
 }
 
+TEST(CommandLine, LinksToWhatIsNotThereAreRefused) {
+  const TemporaryFolder folder;
+  const std::string trace = folder.file("t.attn");  // A: 3 tokens and B prefilled in step 1, both decode in 2
+  ASSERT_EQ(run_program({"run", small_scenario(folder), "--trace", trace}).exit_code, 0);
+  const auto refused = [&](const std::string& link, const std::vector<std::string>& says) {
+    expect_refused(run_program({"describe", trace + link}), says);
+  };
+  refused("#", {"nothing follows the #"});
+  refused("#step=1&seq=7", {"no sequence 7", "one of 0, 1"});
+  refused("#step=1&seq=0&row=3", {"no query row 3 of sequence 0", "0 to 2"});
+  refused("#step=2&seq=0&row=1", {"no query row 1", "0 to 0"});
+  refused("#step=2&seq=0&col=4", {"no key column 4", "0 to 3"});
+  refused("#step=1&seq=0&tile=1", {"no key tile 1 of sequence 0", "0 to 0"});
+  refused("#step=3&seq=1&row=0", {"sequence 1"});
+  refused("#step=1&step=2", {"'step' stands twice"});
+  refused("#layer=1", {"does not say of which step"});
+  EXPECT_EQ(run_program({"describe", trace + "#step=2&seq=1&row=0&col=0&tile=0"}).exit_code, 0);
+}
+
+TEST(BadInput, PicturesOfAnotherKind) {
+  const TemporaryFolder folder;
+  for (const char* name : {"x.jpg", "x", "x.webp"}) {
+    expect_refused(run_program({"still", small_scenario(folder), "-o", folder.file(name)}), {name, ".png"});
+    EXPECT_FALSE(fs::exists(folder.file(name)));
+  }
+}
+
 TEST(CommandLine, CheckSaysWhatThingsAre) {
   EXPECT_NE(run_program({"check", model_dir().string()}).out.find("LlamaForCausalLM"), std::string::npos);
   const ProgramResult scenario = run_program({"check", default_scenario().string()});

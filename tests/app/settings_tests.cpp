@@ -23,6 +23,8 @@ Settings unusual() {
   settings.stage = viz::StageView::tiles;
   settings.side = viz::SideView::costs;
   settings.splits.right = 0.25F;
+  settings.present_theme = viz::ThemeId::contrast;
+  settings.present_splits.side = 0.75F;
   settings.reduced_motion = true;
   settings.width = 1000;
   settings.recent_files = {"/a/b.attn", "/c \"d\".json"};

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/trace/cursor.h"
+#include "core/trace/describe.h"
 #include "core/trace/inspector.h"
 #include "core/trace/record_check.h"
 #include "core/trace/tensor_case.h"
@@ -125,6 +127,42 @@ TEST(TraceCase, TheCaseOpensAsATraceThatTheInspectorReproduces) {
     const std::shared_ptr<const Store> reopened = open_trace(folder / "case.attn");
     EXPECT_EQ(Inspector(*device, reopened).inspect(0, 0)->max_abs_diff_o, 0.0);
   }
+}
+
+/// No engine ran: only the stages that were launched, and only the blocks that the tables name.
+TEST(TraceCase, HasNoEngineStagesFreeListOrPoolOfItsOwn) {
+  const auto device = make_simt_device();
+  const auto stages = [](const Store& store) {
+    std::vector<Stage> names;
+    for (const StagePlace& place : stage_places(*store.step(0), store.manifest())) {
+      EXPECT_EQ(place.layer, 0);
+      names.push_back(place.stage);
+    }
+    return names;
+  };
+  const TensorCase decode = make_case("case", decode_case());
+  const AttendResult paged = attend(*device, decode, {.op = AttendOp::decode});
+  EXPECT_EQ(stages(*paged.store), (std::vector{Stage::store_kvcache, Stage::attention}));
+  const AttendResult padded = attend(*device, decode, {.op = AttendOp::decode, .path = "gather_padded"});
+  EXPECT_EQ(stages(*padded.store),
+            (std::vector{Stage::store_kvcache, Stage::gather, Stage::repeat, Stage::attention}));
+  const auto step = paged.store->step(0);
+  EXPECT_TRUE(step->free_blocks.empty());
+  int named = 0;
+  for (const BlockState& block : step->blocks) named += block.ref_count;
+  EXPECT_EQ(named, 3) << "6 and 2 keys in blocks of 3";
+  EXPECT_NE(describe_step(*paged.store, 0).find("3 of 4 blocks in block_tables"), std::string::npos);
+  EXPECT_EQ(describe_step(*paged.store, 0).find("free list"), std::string::npos);
+  const AttendResult packed =
+      attend(*device, make_case("case", prefill_case()), {.op = AttendOp::prefill, .path = "packed"});
+  EXPECT_EQ(stages(*packed.store), std::vector{Stage::attention});
+  EXPECT_TRUE(packed.store->step(0)->blocks.empty());
+  EXPECT_NO_THROW(check_record(*packed.store->step(0), packed.store->manifest().model));
+  PlannedGrids grids(*paged.store, 0, -1);
+  const Cursor start{.stage = Stage::store_kvcache};
+  const Cursor next = move_cursor(*paged.store, start, Grain::stage, 1, grids);
+  EXPECT_EQ(next.stage, Stage::attention);
+  EXPECT_EQ(move_cursor(*paged.store, next, Grain::stage, 1, grids), next) << "nothing follows";
 }
 
 TEST(TraceCase, DefaultsFollowWhatTheCaseHolds) {

@@ -12,6 +12,7 @@
 #include "core/trace/stolen_mass.h"
 #include "core/trace/tensor_values.h"
 #include "kernels/common/check.h"
+#include "tests/core/engine_support.h"
 #include "tests/core/trace_random.h"
 #include "tests/core/trace_runs.h"
 
@@ -144,11 +145,33 @@ TEST(TraceCompare, SwitchesReachTheKernel) {
   const auto naive = inspector.compare(decode, 0, {.level = 1}, {});
   EXPECT_EQ(naive->a.view->num_tiles, 1);
   EXPECT_NE(naive->a.launches.back().launch.kernel.find("l1"), std::string::npos);
-  EXPECT_EQ(variant_text({}, *step), "as recorded: paged, level 2");
-  EXPECT_EQ(variant_text({.path = AttentionPath::decode_gather_padded}, *step),
-            "gather + zero padding, level 2");
-  EXPECT_EQ(variant_text({.head_map = HeadMap::modulo, .num_splits = 2}, *step),
-            "paged, level 2, head h % Hkv, 2 splits");
+  const auto text = [&](const Variant& variant) {
+    return variant_text(variant, *step, run.recording->manifest().model);
+  };
+  EXPECT_EQ(text({}), "as recorded: paged, level 2");
+  EXPECT_EQ(text({.path = AttentionPath::decode_gather_padded}), "gather + zero padding, level 2");
+  EXPECT_EQ(text({.head_map = HeadMap::modulo, .num_splits = 2}), "paged, level 2, head h % Hkv, 2 splits");
+}
+
+/// What a variant is called is what the launch does: tiles, splits and level of its plan.
+TEST(TraceCompare, TextsSayWhatTheLevelReallyDoes) {
+  const RealRun& run = paged_run();
+  const ModelShape& model = run.recording->manifest().model;
+  StepRecord step = *run.recording->step(first_step(*run.recording, AttentionPath::decode_paged, 1));
+  step.config.k_tile = 8;
+  step.config.num_splits = 2;
+  EXPECT_EQ(variant_text({}, step, model), "as recorded: paged, level 2, 8 keys per tile, 2 splits");
+  EXPECT_EQ(variant_text({.level = 1}, step, model), "paged, level 1, one tile");
+  step.config.decode_level = 3;  // FP32: the level does not exist for it
+  step.config.k_tile = 0;
+  EXPECT_EQ(variant_text({}, step, model), "as recorded: paged, level 2 (not 3), 2 splits");
+  Inspector inspector(*run.device, run.recording);
+  const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);
+  const int prefill = first_step(*run.recording, AttentionPath::prefill_packed, 1);
+  EXPECT_NE(refusal(inspector, decode, {.level = 1, .k_tile = 8}).find("one tile"), std::string::npos);
+  EXPECT_NE(refusal(inspector, decode, {.level = 1, .num_splits = 2}).find("does not split"),
+            std::string::npos);
+  EXPECT_NE(refusal(inspector, prefill, {.num_splits = 2}).find("does not split"), std::string::npos);
 }
 
 TEST(TraceCompare, SplitsLeaveTheirPartials) {
@@ -226,6 +249,100 @@ TEST(TraceCompare, LevelThreeIsLaunchedWhereItRuns) {
     EXPECT_LT(compare->worst, 0.05 * view->max_abs_o + 1e-3);
   }
   EXPECT_GE(third, 6);
+}
+
+/// A prompt of 1,400 tokens in two chunks of 700; the second one's scores are too many for one view.
+std::shared_ptr<Recording> chunked_run(Device& device, PrefillPath path, int level) {
+  const attn::test::TinyModel model({.layers = 1, .max_positions = 1500});
+  Transformer transformer(device, model.dir());
+  EngineConfig config = attn::test::pool(16, 96);
+  config.max_num_batched_tokens = 700;
+  config.prefill_path = path;
+  config.prefill_level = level;
+  Engine engine(device, &transformer, config);
+  attn::test::Ints prompt(1400);
+  for (std::size_t i = 0; i < prompt.size(); ++i) prompt[i] = static_cast<std::int32_t>(i * 7 % 61);
+  engine.add_request(attn::test::request(prompt, 1));
+  Manifest manifest;
+  manifest.config = engine.config();
+  manifest.model = engine.model_shape();
+  auto recording = std::make_shared<Recording>(manifest);
+  while (engine.has_work()) recording->append(engine.step());
+  return recording;
+}
+
+/// kernel, grid, bytes and FLOP of the launches between store_kvcache and out_mlp.
+std::vector<std::string> attention_costs(const std::vector<LaunchEntry>& launches) {
+  std::vector<std::string> texts;
+  for (const LaunchEntry& entry : launches) {
+    if (entry.stage < Stage::gather || entry.stage > Stage::attention) continue;
+    const LaunchRecord& launch = entry.launch;
+    texts.push_back(fmt::format("{} {}x{}x{} {} B {} FLOP", launch.kernel, launch.grid.x, launch.grid.y,
+                                launch.grid.z, launch.bytes, launch.flop));
+  }
+  return texts;
+}
+
+/// Of a large prefill a window of rows is compared; what each side costs is what the engine's own launch of
+/// all rows noted, whichever side it is.
+TEST(TraceCompare, CostsAreThoseOfTheWholeBatchAsTheEngineRecordsThem) {
+  const auto device = make_simt_device();
+  const auto paged = chunked_run(*device, PrefillPath::paged, 2);
+  const auto gather = chunked_run(*device, PrefillPath::gather_flatten, 2);
+  const auto naive = chunked_run(*device, PrefillPath::paged, 1);
+  ASSERT_GE(paged->num_steps(), 2);
+  const Variant through_gather{.path = AttentionPath::prefill_gather_flatten};
+  const Variant through_table{.path = AttentionPath::prefill_paged};
+  Inspector paged_inspector(*device, paged), gather_inspector(*device, gather);
+  const auto compare = paged_inspector.compare(1, 0, through_gather, {.level = 1});
+  EXPECT_EQ(compare->rows, 700);
+  EXPECT_FALSE(compare->whole());
+  EXPECT_LT(compare->a.view->num_q, 700);
+  EXPECT_EQ(attention_costs(compare->a.launches), attention_costs(gather->step(1)->launches));
+  EXPECT_EQ(attention_costs(compare->b.launches), attention_costs(naive->step(1)->launches));
+  const auto back = gather_inspector.compare(1, 0, {}, through_table);
+  EXPECT_EQ(attention_costs(back->a.launches), attention_costs(gather->step(1)->launches));
+  EXPECT_EQ(attention_costs(back->b.launches), attention_costs(paged->step(1)->launches));
+  std::uint64_t bytes = 0, flop = 0;
+  for (const LaunchEntry& entry : back->b.launches) {
+    bytes += entry.launch.bytes;
+    flop += entry.launch.flop;
+    EXPECT_EQ(entry.layer, 0);
+  }
+  EXPECT_EQ(back->b.bytes, bytes);
+  EXPECT_EQ(back->b.flop, flop);
+  const auto first = paged_inspector.compare(0, 0, {}, {.level = 1});
+  EXPECT_TRUE(first->whole());
+  EXPECT_EQ(attention_costs(first->a.launches), attention_costs(paged->step(0)->launches));
+}
+
+/// Records alone take neither memory nor time: 64 sequences of 60,000 keys.
+TEST(TraceCompare, RecordsOfAHugeBatchNeedNoMemory) {
+  const auto device = make_simt_device();
+  ModelShape model = small_manifest().model;
+  StepRecord step;
+  step.kind = StepKind::decode;
+  step.path = AttentionPath::decode_gather_padded;
+  step.num_scheduled = 64;
+  step.max_seqlen_q = 1;
+  step.max_seqlen_k = 60000;
+  step.config.num_blocks = 64 * 3750;
+  step.block_tables.emplace();
+  for (int b = 0; b <= 64; ++b) {
+    step.cu_seqlens_q.push_back(b);
+    step.cu_seqlens_k.push_back(b * 60000);
+    if (b < 64) step.block_tables->push_back(std::vector<std::int32_t>(3750, b));
+  }
+  Pool pool;
+  TensorRecord q{model.dtype, {64, model.num_heads, model.head_dim}, {}};
+  q.data.resize(64U * static_cast<std::size_t>(model.num_heads * model.head_dim) * dtype_size(model.dtype));
+  pool.k = pool.v = q.data;
+  const auto records = attention_records(*device, {.step = &step, .model = &model, .q = &q, .pool = &pool});
+  ASSERT_GE(records.size(), 3U);
+  EXPECT_EQ(records[0].stage, Stage::gather);
+  const std::uint64_t row = static_cast<std::uint64_t>(model.num_kv_heads * model.head_dim);
+  EXPECT_EQ(records[0].launch.bytes, 64ULL * 60000 * 2 * 2 * row * dtype_size(model.dtype));
+  EXPECT_FALSE(device->context().record_only) << "and launches run again";
 }
 
 /// Random steps, cut into the smallest windows: weights, tiles, lse and o are the whole launch's, bit for

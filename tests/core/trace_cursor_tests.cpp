@@ -69,7 +69,7 @@ TEST(TraceCursor, StagesAreTheOnesThatRan) {
   std::map<Stage, int> seen;
   for (int i = 0; i < recording.num_steps(); ++i) {
     const auto step = recording.step(i);
-    const auto places = stage_places(*step, 2);
+    const auto places = stage_places(*step, recording.manifest());
     EXPECT_EQ(places.front(), (StagePlace{Stage::schedule, -1}));
     EXPECT_EQ(places.back(), (StagePlace{Stage::commit, -1}));
     for (const StagePlace& place : places) ++seen[place.stage];
@@ -108,7 +108,7 @@ TEST(TraceCursor, ForwardsVisitsEveryPlaceOnceInOrderAndBackwardsTheSamePlaces) 
   std::size_t stages = 0, heads = 0, tiles = 0, cells = 0;
   for (int i = 0; i < recording.num_steps(); ++i) {
     const TileGrid grid = grids.grid_of(i, 0);
-    stages += stage_places(*recording.step(i), 2).size();
+    stages += stage_places(*recording.step(i), recording.manifest()).size();
     heads += 2 * (4 - 1);
     tiles += static_cast<std::size_t>(2 * 4 * grid.tiles());
     cells += static_cast<std::size_t>(2 * 4 * grid.num_keys);

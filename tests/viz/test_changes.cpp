@@ -26,6 +26,7 @@ std::shared_ptr<trace::StepDiff> some_changes() {
                    {"seq 2", "num_tokens", "9", "10"},
                    {"seq 2 token_ids", "entry 9", "", "8"},
                    {"seq 2 block_table", "entry 2", "", "4"},
+                   {"block 5", "token_ids", "[]", "[3, 8]"},
                    {"sampled[0]", "", "token 3 for seq 2", "token 8 for seq 2"}};
   for (int i = 0; i < 30; ++i)
     diff->entries.push_back({"free_blocks", "entry " + std::to_string(i), "1", "2"});
@@ -42,7 +43,7 @@ const ChangeLine* line_at(const std::vector<ChangeLine>& lines, const std::strin
 TEST(ChangeLines, GroupsByPlaceAndReadsLikeTheScreen) {
   const Sample s = sample::padded_decode();
   const std::vector<ChangeLine> lines = change_lines(s.frame, *some_changes());
-  ASSERT_EQ(lines.size(), 6U);
+  ASSERT_EQ(lines.size(), 7U);
   EXPECT_EQ(lines[0].where, "sampled[0]");
   const ChangeLine* block = line_at(lines, "block 4");
   ASSERT_NE(block, nullptr);
@@ -50,7 +51,13 @@ TEST(ChangeLines, GroupsByPlaceAndReadsLikeTheScreen) {
   EXPECT_EQ(block->block, 4);
   const ChangeLine* tokens = line_at(lines, "C token_ids");
   ASSERT_NE(tokens, nullptr);
-  EXPECT_EQ(tokens->text, "entry 9 none \xE2\x86\x92 \"" + token_label(s.frame, 8) + "\"");
+  EXPECT_EQ(tokens->text, "entry 9 none \xE2\x86\x92 \"" + token_label(s.frame, 8) + "\" (8)");
+  EXPECT_EQ(lines[0].text, "\"" + token_label(s.frame, 3) + "\" (3) for C \xE2\x86\x92 \"" +
+                               token_label(s.frame, 8) + "\" (8) for C");
+  const ChangeLine* full = line_at(lines, "block 5");
+  ASSERT_NE(full, nullptr);
+  EXPECT_EQ(full->text,
+            "token_ids [] \xE2\x86\x92 \"" + token_label(s.frame, 3) + token_label(s.frame, 8) + "\" [3, 8]");
   EXPECT_EQ(tokens->seq, 2);
   const ChangeLine* free = line_at(lines, "free_blocks");
   ASSERT_NE(free, nullptr);
@@ -68,7 +75,7 @@ TEST(Changes, LinesSelectWhatTheyAreAbout) {
   s.frame.changes = some_changes();
   Headless screen(2560, 1440);
   changes_view(screen).draw(s.frame);
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 7; ++i) {
     const auto mark = screen.marks.get("changes/since/" + std::to_string(i));
     ASSERT_TRUE(mark.has_value()) << i;
     if (!mark->value.starts_with("block 4")) continue;
@@ -154,7 +161,7 @@ TEST(Changes, TheTextTwinTellsThemToo) {
   selection.block = 5;
   const std::string text = describe_screen(s.frame, selection);
   for (const char* part :
-       {"Changed since step 8: 6 places", "block 4: num_filled 0", "Selected block 5: shared, ref_count 2",
+       {"Changed since step 8: 7 places", "block 4: num_filled 0", "Selected block 5: shared, ref_count 2",
         "Costs of the step: score dots per head 54", "Bookmark at step 4", "the hit", "Break point: "})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }

@@ -1,4 +1,5 @@
 // The compare panel, headless: pictures of both sides, the worst place, ratios, and choosing variants.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ using trace::CompareView;
 CompareSide side_of(const sample::Sample& sample, const trace::Variant& variant, std::uint64_t bytes) {
   CompareSide side;
   side.variant = variant;
-  side.text = trace::variant_text(variant, *sample.step);
+  side.text = trace::variant_text(variant, *sample.step, sample.manifest->model);
   side.view = sample.attention;
   side.launches = {
       {trace::Stage::gather, 0, {.kernel = "gather_kv_kernel<float>", .grid = {}, .block = {}}},
@@ -44,6 +45,7 @@ sample::Sample compared(sample::Sample sample) {
   compare->worst_head = 2;
   compare->worst_row = view.num_q - 1;
   compare->max_abs_diff_o[view.at(2, view.num_q - 1, 1, 0)] = 0.25F;
+  compare->rows = view.num_q;
   sample.frame.compare = compare;
   return sample;
 }
@@ -115,6 +117,46 @@ TEST(Compare, VariantsAreCycledAndPickedFromTheList) {
   EXPECT_EQ(last_compare(ui)->variant_b, choices[2]);
   EXPECT_TRUE(last_compare(ui)->variant_a.as_recorded());
   EXPECT_EQ(ui.view.compare.open_list, -1);
+}
+
+/// The menu lists what can be compared, from the same table as the panel's lists.
+TEST(Compare, TheMenuListsTheVariantsThatApply) {
+  const auto sample = compared(sample::padded_decode());
+  const auto choices = trace::variants_of(*sample.step, sample.manifest->model);
+  Headless ui(1600, 900);
+  in_compare(ui).draw(sample.frame);
+  ui.click(sample.frame, "header/menu/Compare");
+  ui.draw(sample.frame);
+  ASSERT_TRUE(ui.marks.get("menu/variant 1").has_value());
+  int listed = 0;
+  while (ui.marks.get(fmt::format("menu/variant {}", listed)).has_value()) ++listed;
+  EXPECT_GT(listed, 4);
+  EXPECT_LE(listed, static_cast<int>(choices.size()));
+  ui.click(sample.frame, "menu/variant 3");
+  ASSERT_TRUE(last_compare(ui));
+  EXPECT_EQ(last_compare(ui)->variant_b, choices[3]);
+  EXPECT_TRUE(last_compare(ui)->variant_a.as_recorded());
+  EXPECT_EQ(ui.view.stage, StageView::compare);
+}
+
+/// Of a large prefill a window is compared; whose costs are shown is said, and they are not the window's.
+TEST(Compare, SaysWhichRowsTheCostsAreOf) {
+  auto sample = compared(sample::prefill());
+  Headless ui(1600, 900);
+  auto compare = std::make_shared<CompareView>(*sample.frame.compare);
+  in_compare(ui).draw(sample.frame);
+  EXPECT_EQ(ui.marks.find("compare/cost/rows")->value, fmt::format("Costs of {} queries", compare->rows));
+  compare = std::make_shared<CompareView>(*compare);
+  compare->rows = 4096;
+  compare->a.ms = compare->b.ms = 0.5F;
+  sample.frame.compare = compare;
+  ui.draw(sample.frame);
+  EXPECT_EQ(ui.marks.find("compare/cost/rows")->value,
+            fmt::format("Costs of all 4096 queries; time of the {} compared", compare->a.view->num_q));
+  Headless low(1024, 640);
+  in_compare(low).draw(sample.frame);
+  EXPECT_TRUE(low.marks.find("compare/cost/rows")) << "also where there is little room";
+  EXPECT_TRUE(low.marks.find("compare/cost/bytes/ratio"));
 }
 
 TEST(Compare, BeginsByItselfOnceForAStep) {

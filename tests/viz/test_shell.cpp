@@ -183,6 +183,32 @@ TEST(Find, TokensBlocksStepsAndWeights) {
   EXPECT_FALSE(find_entries(ui, text).empty());
 }
 
+/// A token of a request that has finished is found, and leads to the step in which it was last there.
+TEST(Find, LooksIntoWhatHasFinished) {
+  Sample s = sample::padded_decode();  // at index 8
+  auto history = std::make_shared<std::vector<StepSummary>>(*s.frame.history);
+  trace::SeqState gone = s.step->seqs_after.front();
+  gone.id = 5;
+  gone.token_ids = {3, 999};
+  s.frame.token_texts.resize(1000);
+  s.frame.token_texts[999] = "Capulet";
+  (*history)[6].ended = {gone};
+  s.frame.history = history;
+  Headless screen(1600, 900);
+  Ui ui = ui_of(s.frame, screen);
+  const auto entries = find_entries(ui, "capulet");
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].choice.title, "\"Capulet\"  F position 1, finished in step 7");
+  entries[0].run(ui);
+  const Command* go = only(screen.commands, Command::Kind::select);
+  ASSERT_NE(go, nullptr);
+  EXPECT_EQ(go->selection.step, 6);
+  EXPECT_EQ(go->selection.seq, 5);
+  EXPECT_EQ(go->selection.k_col, 1);
+  s.frame.index = 5;
+  EXPECT_TRUE(find_entries(ui, "capulet").empty()) << "not yet there";
+}
+
 TEST(EntryBox, GoesToAStepAndRefusesOthers) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

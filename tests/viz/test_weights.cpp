@@ -74,7 +74,7 @@ TEST(Weights, NanIsSaidNotColoured) {
   Headless screen(1600, 900);
   screen.selection.seq = 1;
   screen.draw(s.frame);
-  EXPECT_NE(value_of(screen, "weights/cell/2,5").find("weight is NaN"), std::string::npos);
+  EXPECT_NE(value_of(screen, "weights/cell/2,5").find("weight NaN"), std::string::npos);
   EXPECT_EQ(screen.view.attention.matrix.heat.bad, 1);
   screen.draw(s.frame);
   EXPECT_NE(value_of(screen, "weights/notes").find("NaN or infinite"), std::string::npos);
@@ -122,7 +122,8 @@ TEST(Weights, AWindowOfALargePrefillSaysWhichRowsItHolds) {
   view.num_q = 20;
   Headless screen(1600, 900);
   screen.draw(s.frame);
-  EXPECT_NE(value_of(screen, "weights/notes").find("recorded rows 60-79 of 80"), std::string::npos);
+  EXPECT_NE(value_of(screen, "weights/notes").find("queries 60-79 are inspected, of 0-79"),
+            std::string::npos);
   EXPECT_NE(value_of(screen, "weights/cell/79,3").find("weight"), std::string::npos);
   EXPECT_FALSE(screen.marks.get("weights/cell/10,3").has_value());
   const WeightsInput in = weights_input(s.frame, s.frame.attention, 0, 0, MaskAlignment::bottom_right);

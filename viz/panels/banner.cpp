@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -11,7 +12,7 @@ namespace {
 
 std::string measured_text(const Broken& broken) {
   if (std::isnan(broken.max_abs_diff_o)) return broken.note.empty() ? "not compared" : broken.note;
-  return fmt::format("o differs by max|\xCE\x94| = {:.2e}", broken.max_abs_diff_o);
+  return fmt::format("o differs by max|\xCE\x94| = {:.2e}", num(broken.max_abs_diff_o));
 }
 
 std::string token_text(const Broken& broken) {

@@ -125,14 +125,16 @@ void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
   const float right = draw_zoom(ui, title, layout);
   if (right <= left) return;
   const Rect box{left, title.y, right - left, title.h};
-  const std::string sum = fmt::format("{} used + {} cached-free + {} free = {}", counts.used,
-                                      counts.cached_free, counts.free, step.blocks.size());
+  const bool engine = !ui.frame.manifest || !ui.frame.manifest->is_tensor_case();
+  const std::string sum = counts_text(counts, engine);
   const std::string brief =
-      fmt::format("{}+{}+{} = {}", counts.used, counts.cached_free, counts.free, step.blocks.size());
+      engine ? fmt::format("{}+{}+{} = {}", counts.used, counts.cached_free, counts.free, step.blocks.size())
+             : fmt::format("{} of {}", counts.used, step.blocks.size());
   text_in(ui, FontRole::small, box, ui[Color::muted],
           text_width(ui, FontRole::small, sum) <= box.w ? sum : brief, Align::right);
-  mark(ui, "pool/sum", box, sum + "\ncached-free: ref_count 0, but the hash is kept and can be hit",
-       fmt::format("blocks, after commit of step {}", step.step));
+  mark(ui, "pool/sum", box,
+       engine ? sum + "\ncached-free: ref_count 0, but the hash is kept and can be hit" : sum,
+       engine ? fmt::format("blocks, after commit of step {}", step.step) : "block_tables I32 of the case");
 }
 
 /// What borders and glyphs mean, as far as the line has room.
@@ -191,9 +193,10 @@ void draw_block_pool(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "pool", rect, "Block pool")) return;
   const trace::StepRecord* step = ui.frame.step.get();
   if (step == nullptr || step->blocks.empty()) {
-    empty_note(
-        ui,
-        "The physical blocks of the KV cache appear here, in id order, with reference counts and hashes.");
+    const bool packed = step != nullptr && ui.frame.manifest && ui.frame.manifest->is_tensor_case();
+    empty_note(ui, packed ? "Packed keys: this case reads no cache."
+                          : "The physical blocks of the KV cache appear here, in id order, with reference "
+                            "counts and hashes.");
     end_panel(ui);
     return;
   }

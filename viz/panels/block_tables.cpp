@@ -229,14 +229,17 @@ void follow_focus(Ui& ui, const std::vector<TableRow>& rows, float row_h, float 
 
 void draw_block_tables(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
+  const bool packed =
+      step != nullptr && ui.frame.manifest && ui.frame.manifest->is_tensor_case() && step->blocks.empty();
   if (!begin_panel(ui, "tables", rect, "Block tables",
-                   step == nullptr ? ""
-                                   : fmt::format("logical \xE2\x86\x92 physical, block_size {}",
-                                                 step->config.block_size)))
+                   step == nullptr || packed ? ""
+                                             : fmt::format("logical \xE2\x86\x92 physical, block_size {}",
+                                                           step->config.block_size)))
     return;
   const int focus = focus_seq(ui.frame, ui.selection);
-  if (focus < 0) {
-    empty_note(ui, "Each sequence's block table appears here, with the slot of the selected token.");
+  if (focus < 0 || packed) {
+    empty_note(ui, packed ? "Packed keys need no block tables."
+                          : "Each sequence's block table appears here, with the slot of the selected token.");
     end_panel(ui);
     return;
   }

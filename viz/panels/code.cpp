@@ -156,16 +156,18 @@ float draw_launches(Ui& ui, const Rect& rect) {
   if (view.tab != static_cast<int>(CodeTab::kernel) || count < 2) return rect.x;
   const bool chosen = view.launch >= 0 && view.launch < count;
   const int now = chosen ? view.launch : main_kernel(kernels, ui.selection.stage);
-  const float label_w = text_width(ui, FontRole::text, fmt::format("{} / {}", count, count)) + ui.px(8);
+  const float label_w =
+      text_width(ui, FontRole::text, fmt::format("{0} (0\xE2\x80\x93{0})", count - 1)) + ui.px(8);
   const float side = rect.h;
   if (label_w + 2.0F * side > rect.w) return rect.x;
   if (button(ui, "code/launch/prev", {rect.x, rect.y, side, side}, "\xE2\x80\xB9",
              "the launch before, in this stage", now > 0))
     view.launch = now - 1;
   const Rect label{rect.x + side, rect.y, label_w, rect.h};
-  text_in(ui, FontRole::text, label, ui[Color::text], fmt::format("{} / {}", now + 1, count), Align::center);
+  text_in(ui, FontRole::text, label, ui[Color::text], fmt::format("{} (0\xE2\x80\x93{})", now, count - 1),
+          Align::center);
   mark(ui, "code/launch", label,
-       fmt::format("launch {} of {} in this stage: {}", now + 1, count,
+       fmt::format("{} of this stage: {}", counted_text("launch", now, count),
                    kernels[static_cast<std::size_t>(now)]->kernel),
        "launches of the step");
   if (button(ui, "code/launch/next", {label.right(), rect.y, side, side}, "\xE2\x80\xBA",

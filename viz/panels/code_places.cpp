@@ -61,18 +61,13 @@ CodeLines lines_at(const SourceText& source, int line) {
   return line < 0 ? CodeLines{} : CodeLines{line, source.end_of(line)};
 }
 
-bool happens(const trace::StepRecord& step, Stage stage, int layer) {
-  if (stage == Stage::schedule || stage == Stage::prepare || stage >= Stage::lm_head) return true;
-  const auto here = [&](const auto& entry) { return entry.stage == stage && entry.layer == layer; };
-  return std::any_of(step.shapes.begin(), step.shapes.end(), here) ||
-         std::any_of(step.launches.begin(), step.launches.end(), here);
-}
-
 /// The host code of what follows, as text when it is in another file.
 void point_at_next(const Frame& frame, const Selection& selection, CodePlace& place) {
   const NextStage next = next_stage(frame, selection.stage, selection.layer);
   if (!next.any) {
-    place.elsewhere = "the step is complete; the next one begins with schedule";
+    place.elsewhere = frame.manifest->is_tensor_case()
+                          ? "nothing: a tensor case is attention alone"
+                          : "the step is complete; the next one begins with schedule";
     return;
   }
   const Host host = host_of(frame, next.stage);
@@ -199,17 +194,11 @@ int main_kernel(const std::vector<const LaunchRecord*>& kernels, Stage stage) {
 }
 
 NextStage next_stage(const Frame& frame, Stage stage, int layer) {
-  const int layers = num_layers(frame);
-  if (stage == Stage::commit) return {};
-  auto next = static_cast<Stage>(static_cast<int>(stage) + 1);
-  int at = stage < Stage::qkv_rope ? 0 : layer;
-  if (stage == Stage::out_mlp && layer + 1 < layers) {
-    next = Stage::qkv_rope;
-    at = layer + 1;
-  }
-  while (next < Stage::commit && !happens(*frame.step, next, at))
-    next = static_cast<Stage>(static_cast<int>(next) + 1);
-  return {next, at, true};
+  const bool in_layer = stage >= Stage::qkv_rope && stage <= Stage::out_mlp;
+  const auto next =
+      trace::place_after(trace::stage_places(*frame.step, *frame.manifest), {stage, in_layer ? layer : -1});
+  if (!next) return {};
+  return {next->stage, next->layer >= 0 ? next->layer : layer, true};
 }
 
 CodePlace code_place(const Frame& frame, const Selection& selection, CodeTab tab, int launch) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/trace/number_text.h"
 #include "viz/lookup.h"
 #include "viz/panels/compare_parts.h"
 #include "viz/panels/decode_strip.h"
@@ -30,8 +31,8 @@ struct Stolen {
 Stolen stolen_by_pads(const WeightsInput& in) {
   const Mass mass = measure_mass(in);
   if (mass.pads.pads <= 0) return {"no pads: nothing stolen", ""};
-  return {fmt::format("{} zero pads took {:.2f} %", mass.pads.pads, 100.0 * mass.pads.measured),
-          fmt::format("P/(Z+P) = {:.2f} %", 100.0 * mass.pads.predicted)};
+  return {fmt::format("{} zero pads took {:.2f} %", mass.pads.pads, num(100.0 * mass.pads.measured)),
+          fmt::format("P/(Z+P) = {:.2f} %", num(100.0 * mass.pads.predicted))};
 }
 std::string one_line(const Stolen& stolen) {
   return stolen.law.empty() ? stolen.measured : stolen.measured + "  \xC2\xB7  " + stolen.law;
@@ -106,11 +107,16 @@ constexpr float kBytes = 34.0F;     // the first row of costs
 constexpr float kGrid = 104.0F;     // sentence and a grid of differences
 constexpr float kPicture = 130.0F;  // one side
 
+/// Height of the first row of costs; of which rows they are must be said where not all were compared.
+float least_costs(const Ui& ui, const trace::CompareView& compare) {
+  return ui.px(kBytes) + (compare.whole() ? 0.0F : ui.px(kCostRows));
+}
+
 /// Height of difference and costs: they always say the least, the pictures shrink for it.
 float lower_height(const Ui& ui, const trace::CompareView& compare, float height) {
   const float wanted = ui.px(26 + 46) + ui.px(16) * static_cast<float>(compare.a.view->num_heads);
   const float full = std::clamp(height * 0.45F, ui.px(112), std::max(ui.px(150), wanted));
-  const float least = std::min(height, ui.px(kSentence) + ui.px(4) + ui.px(kBytes));
+  const float least = std::min(height, ui.px(kSentence) + ui.px(4) + least_costs(ui, compare));
   return std::clamp(height - ui.px(kPicture), least, std::max(least, full));
 }
 
@@ -123,8 +129,9 @@ void draw_lower(Ui& ui, const trace::CompareView& compare, const Rect& rect, flo
     draw_compare_costs(ui, compare, {rect.right() - costs_w, rect.y, costs_w, rect.h});
     return;
   }
-  const bool with_grid = rect.h >= ui.px(kGrid) + ui.px(4) + ui.px(kBytes);
-  const float above = with_grid ? rect.h - ui.px(4) - ui.px(kBytes) : ui.px(kSentence);
+  const float costs_h = least_costs(ui, compare);
+  const bool with_grid = rect.h >= ui.px(kGrid) + ui.px(4) + costs_h;
+  const float above = with_grid ? rect.h - ui.px(4) - costs_h : ui.px(kSentence);
   draw_difference(ui, compare, {rect.x, rect.y, rect.w, above});
   const float costs_y = rect.y + above + ui.px(4);
   draw_compare_costs(ui, compare, {rect.x, costs_y, rect.w, rect.bottom() - costs_y});
@@ -145,6 +152,19 @@ void draw_body(Ui& ui, const Picked& picked, const Rect& body) {
   draw_lower(ui, compare, lower, half);
 }
 
+/// "queries 576 to 639 of 700 of A  -  " where the batch is too large to compare at once, else nothing.
+std::string compared_rows_text(const Frame& frame, const trace::CompareView& compare) {
+  if (!compare.a.view || compare.whole()) return "";
+  const trace::AttentionView& view = *compare.a.view;
+  const trace::StepRecord& step = *frame.step;
+  if (!is_prefill(step)) return fmt::format("{} of {} sequences  \xC2\xB7  ", view.num_q, compare.rows);
+  const auto next = std::upper_bound(step.cu_seqlens_q.begin(), step.cu_seqlens_q.end(), view.first_row);
+  const auto b = static_cast<std::size_t>(next - step.cu_seqlens_q.begin()) - 1;
+  const int first = view.first_row - step.cu_seqlens_q[b];
+  return fmt::format("queries {} to {} of {}  \xC2\xB7  ", first, first + view.num_q - 1,
+                     b < step.seqs.size() ? seq_letter(step.seqs[b].id) : "?");
+}
+
 /// Nothing is compared yet: begin with what the tour begins with, once for every step that is looked at here.
 void begin_comparison(Ui& ui) {
   const bool waiting = ui.frame.compare_note == "loading";
@@ -157,7 +177,8 @@ void begin_comparison(Ui& ui) {
                                ? "Two ways to compute the same attention, launched on the recorded inputs."
                                : ui.frame.compare_note;
   empty_note(ui, note);
-  const std::string label = fmt::format("Compare with {}", trace::variant_text(b, *ui.frame.step));
+  const std::string label =
+      fmt::format("Compare with {}", trace::variant_text(b, *ui.frame.step, ui.frame.manifest->model));
   const float width = std::min(ui.body.w, text_width(ui, FontRole::text, label) + ui.px(28));
   const Rect box{ui.body.x, ui.body.bottom() - ui.px(30), width, ui.px(28)};
   if (ui.body.h > ui.px(90) && button(ui, "compare/begin", box, label, label)) ask_compare(ui, a, b);
@@ -169,8 +190,8 @@ void draw_compare(Ui& ui, const Rect& rect) {
   std::string caption;
   const auto& compare = ui.frame.compare;
   if (compare) {
-    caption = fmt::format("layer {}, head {}  \xC2\xB7  {}", compare->layer, ui.selection.head,
-                          compare->a.view->device);
+    caption = fmt::format("{}layer {}, head {}  \xC2\xB7  {}", compared_rows_text(ui.frame, *compare),
+                          compare->layer, ui.selection.head, compare->a.view->device);
   }
   if (!begin_panel(ui, "compare", rect, "A beside B, on the same inputs", caption)) return;
   if (!ui.frame.step || !ui.frame.manifest) {

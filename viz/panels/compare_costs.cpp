@@ -24,6 +24,7 @@ struct Quantity {
   double value[2];
   std::string text[2];
   std::string verb;  // "B moves 3.4x the bytes"
+  std::string source;
 };
 
 std::string ratio_text(const Quantity& quantity) {
@@ -39,13 +40,23 @@ std::vector<Quantity> quantities_of(const trace::CompareView& compare) {
   const auto a_bytes = static_cast<double>(compare.a.bytes), b_bytes = static_cast<double>(compare.b.bytes);
   const auto a_flop = static_cast<double>(compare.a.flop), b_flop = static_cast<double>(compare.b.flop);
   const auto time = [](float ms) { return std::isnan(ms) ? "not measured" : fmt::format("{:.3f} ms", ms); };
+  const std::string all =
+      fmt::format("sum over this side's launch records of all {} query rows", compare.rows);
+  const std::string timed =
+      fmt::format("device events around this side's launches on {} query rows", compare.a.view->num_q);
   return {{"bytes",
            "Bytes",
            {a_bytes, b_bytes},
            {bytes_text(compare.a.bytes), bytes_text(compare.b.bytes)},
-           "moves"},
-          {"flop", "FLOP", {a_flop, b_flop}, {count_text(a_flop), count_text(b_flop)}, "computes"},
-          {"time", "Time", {compare.a.ms, compare.b.ms}, {time(compare.a.ms), time(compare.b.ms)}, "takes"}};
+           "moves",
+           all},
+          {"flop", "FLOP", {a_flop, b_flop}, {count_text(a_flop), count_text(b_flop)}, "computes", all},
+          {"time",
+           "Time",
+           {compare.a.ms, compare.b.ms},
+           {time(compare.a.ms), time(compare.b.ms)},
+           "takes",
+           timed}};
 }
 
 /// Two bars, A above B, with the ratio at the right.
@@ -77,8 +88,7 @@ void draw_quantity(Ui& ui, const Quantity& quantity, const Rect& rect) {
     text_in(ui, FontRole::mono_small, {rect.right() - ratio_w - value_w, row.y, value_w - ui.px(6), row.h},
             ui[Color::text], quantity.text[side], Align::right);
     mark(ui, fmt::format("compare/cost/{}/{}", quantity.name, side == 0 ? "a" : "b"), row,
-         fmt::format("{} {}: {}", kSideNames[side], quantity.label, quantity.text[side]),
-         "sum over this side's launch records");
+         fmt::format("{} {}: {}", kSideNames[side], quantity.label, quantity.text[side]), quantity.source);
   }
   const Rect box{rect.right() - ratio_w, rect.y, ratio_w, rect.h};
   if (ratio.empty()) return;
@@ -117,9 +127,24 @@ void draw_launches(Ui& ui, const trace::CompareView& compare, const Rect& rect) 
 
 }  // namespace
 
+std::string cost_rows_text(const trace::CompareView& compare) {
+  const std::string rows = fmt::format("{} quer{}", compare.rows, compare.rows == 1 ? "y" : "ies");
+  if (compare.whole()) return fmt::format("Costs of {}", rows);
+  const bool timed = !std::isnan(compare.a.ms) || !std::isnan(compare.b.ms);
+  return fmt::format("Costs of all {}{}", rows,
+                     timed ? fmt::format("; time of the {} compared", compare.a.view->num_q) : "");
+}
+
 void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
   const float row = ui.px(34), gap = ui.px(4);
   float y = rect.y;
+  if (rect.h >= ui.px(kCostRows) + row - 0.5F) {
+    const Rect heading{rect.x, rect.y, rect.w, ui.px(kCostRows) - gap};
+    const std::string text = cost_rows_text(compare);
+    text_in(ui, FontRole::strong, heading, ui[Color::text], text, Align::left);
+    mark(ui, "compare/cost/rows", heading, text, "launch records of one layer");
+    y += ui.px(kCostRows);
+  }
   for (const Quantity& quantity : quantities_of(compare)) {
     if (y + row > rect.bottom() + 0.5F) return;
     draw_quantity(ui, quantity, {rect.x, y, rect.w, row});

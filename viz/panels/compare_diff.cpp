@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/lookup.h"
 #include "viz/panels/compare_parts.h"
 #include "viz/panels/weights.h"
@@ -58,7 +59,7 @@ std::string row_name(const Ui& ui, const DiffGrid& grid, int row) {
 
 std::string number(double value) {
   if (value == 0.0) return "0";
-  return value >= 1e-3 ? fmt::format("{:.4f}", value) : fmt::format("{:.1e}", value);
+  return value >= 1e-3 ? fmt::format("{:.4f}", num(value)) : fmt::format("{:.1e}", num(value));
 }
 
 void draw_bar(Ui& ui, const Rect& rect, double worst) {

@@ -33,8 +33,11 @@ void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect
 /// "equal to the bit", "differ by at most ...": one sentence.
 std::string difference_text(const Frame& frame, const trace::CompareView& compare);
 
-/// Bytes, FLOP and time of both sides as bars, and as far as there is room their launches. Marks
-/// "compare/cost/...", "compare/a/launch/0".
+/// Which query rows the costs are of: "Costs of all 4096 queries" where only some were compared.
+std::string cost_rows_text(const trace::CompareView& compare);
+inline constexpr float kCostRows = 24.0F;  // px at scale 1: that heading and its gap
+/// Bytes, FLOP and time of both sides as bars under that heading (where it has room), and as far as there is
+/// room their launches. Marks "compare/cost/...", "compare/a/launch/0".
 void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& rect);
 
 }  // namespace attn::viz

@@ -61,7 +61,8 @@ void draw_pick(Ui& ui, const Picked& picked, int side, const Rect& rect) {
   };
   if (button(ui, mark_name(side, "previous"), left, "\xE2\x97\x82", "variant before", count > 1)) step_to(-1);
   if (button(ui, mark_name(side, "next"), right, "\xE2\x96\xB8", "next variant", count > 1)) step_to(1);
-  const std::string text = trace::variant_text(picked.variant[side], *ui.frame.step);
+  const std::string text =
+      trace::variant_text(picked.variant[side], *ui.frame.step, ui.frame.manifest->model);
   const bool open = ui.view.compare.open_list == side;
   if (button(ui, mark_name(side, "pick"), middle, text, text + "; click for the list", true, open))
     ui.view.compare.open_list = open ? -1 : side;
@@ -76,7 +77,7 @@ void draw_choices(Ui& ui, const Picked& picked, int side, const Rect& rect) {
     const Rect box{list.x, y, list.w - ui.px(12), row};
     const Hit hit = touch(ui, box);
     const bool current = picked.choices[i] == picked.variant[side];
-    const std::string text = trace::variant_text(picked.choices[i], *ui.frame.step);
+    const std::string text = trace::variant_text(picked.choices[i], *ui.frame.step, ui.frame.manifest->model);
     if (current)
       fill(ui, box, ui[Color::accent], 1.0F, ui.px(3));
     else if (hit.hovered)

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/layout/bar_layout.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/widgets/paint.h"
@@ -64,7 +65,7 @@ void draw_axis(Ui& ui, const Strip& strip, const Rect& left) {
     const float t = static_cast<float>(i) * 0.5F;
     const float y = strip.plot.bottom() - strip.plot.h * t;
     line(ui, strip.plot.x, y, strip.plot.right(), y, ui[i == 0 ? Color::stroke : Color::border]);
-    std::string text = fmt::format("{:.3g}", strip.axis_max * t);
+    std::string text = fmt::format("{:.3g}", num(strip.axis_max * t));
     if (scale == WeightScale::log10) text = i == 0 ? "1e-6" : i == 1 ? "1e-3" : "1";
     if (scale == WeightScale::rank) text = fmt::format("{:.0f}%", 100.0F * t);
     text_in(ui, FontRole::mono_small, {left.x, y - ui.px(7), left.w - ui.px(5), ui.px(14)}, ui[Color::muted],
@@ -81,9 +82,9 @@ void draw_pad_ground(Ui& ui, const Strip& strip) {
     const Rect ground{first.x, first.y, last.right() - first.x, first.h};
     cross_hatch(ui, ground, mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
     const Mass mass = measure_mass(strip.in);
-    std::string text = fmt::format("{} pads take {:.2f} %", mass.pads.pads, 100.0 * mass.pads.measured);
+    std::string text = fmt::format("{} pads take {:.2f} %", mass.pads.pads, num(100.0 * mass.pads.measured));
     if (text_width(ui, FontRole::strong, text) + ui.px(14) > ground.w)
-      text = fmt::format("{:.2f} %", 100.0 * mass.pads.measured);
+      text = fmt::format("{:.2f} %", num(100.0 * mass.pads.measured));
     const float w = text_width(ui, FontRole::strong, text) + ui.px(14);
     if (w > ground.w || ground.h < ui.px(60)) continue;
     const Rect label{std::round(ground.x + (ground.w - w) * 0.5F), std::round(ground.y + ground.h * 0.4F), w,
@@ -107,14 +108,13 @@ void draw_block_ground(Ui& ui, const Strip& strip) {
 }
 
 std::string key_text(const Ui& ui, const Strip& strip, int k, float weight) {
-  if (k >= strip.in.rows.k_len) return fmt::format("key {}: zero pad, weight {:.6f}", k, weight);
+  if (k >= strip.in.rows.k_len) return fmt::format("key {}: zero pad, weight {:.6f}", k, num(weight));
   const std::string token = static_cast<std::size_t>(k) < strip.seq.token_ids.size()
                                 ? token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)])
                                 : "?";
   if (k >= strip.in.part().looked(0))
     return fmt::format("key {} ({}): masked, the kernel does not look", k, token);
-  if (!std::isfinite(weight)) return fmt::format("key {} ({}): weight is {}", k, token, weight);
-  return fmt::format("key {} ({}): weight {:.6f}", k, token, weight);
+  return fmt::format("key {} ({}): weight {:.6f}", k, token, num(weight));
 }
 
 std::string bar_text(const Ui& ui, const Strip& strip, int index) {
@@ -124,14 +124,14 @@ std::string bar_text(const Ui& ui, const Strip& strip, int index) {
   const float weight = largest(strip.in, k, end);
   if (std::isinf(weight)) return fmt::format("keys {} to {}: a weight is NaN or infinite", k, end - 1);
   if (std::isnan(weight)) return fmt::format("keys {} to {}: masked, the kernel does not look", k, end - 1);
-  return fmt::format("keys {} to {}: largest weight {:.6f}", k, end - 1, weight);
+  return fmt::format("keys {} to {}: largest weight {:.6f}", k, end - 1, num(weight));
 }
 
 /// Weight above a bar, with as many digits as its column has room for; nothing where not even one has.
 void draw_number(Ui& ui, const Strip& strip, const Rect& bar, float weight) {
   const float room = bar.w + ui.px(4);
   for (const int digits : {3, 2, 1}) {
-    const std::string number = fmt::format("{:.{}f}", weight, digits);
+    const std::string number = fmt::format("{:.{}f}", num(weight), digits);
     const std::string_view text = number.starts_with("0.") ? std::string_view(number).substr(1) : number;
     if (text_width(ui, FontRole::mono_small, text) > room) continue;
     const float h = font_pixels(FontRole::mono_small) + ui.px(2);
@@ -190,7 +190,7 @@ void add_key_family(Ui& ui, const Strip& strip) {
                           if (key < first || key >= end) continue;
                           return Mark{fmt::format("{}/key/{}", in.prefix, key), bars_at.column(i, plot),
                                       fmt::format("keys {} to {}: largest weight {:.6f}", first, end - 1,
-                                                  largest(in, first, end)),
+                                                  num(largest(in, first, end))),
                                       weight_source(*in.view, in.head, in.rows.q0, key)};
                         }
                         return std::nullopt;
@@ -321,7 +321,8 @@ void draw_top(Ui& ui, const Strip& strip, const Rect& line_box) {
   std::string text = fmt::format("{} keys", strip.in.rows.k_len);
   if (strip.in.rows.pads() > 0) text += fmt::format(" + {} pads", strip.in.rows.pads());
   if (large) {
-    text = fmt::format("keys {} to {} of {}", strip.keys.from, strip.keys.to - 1, strip.in.rows.attended);
+    text = fmt::format("keys {} to {}, of 0 to {}", strip.keys.from, strip.keys.to - 1,
+                       strip.in.rows.attended - 1);
     if (strip.bars.keys_per_bar > 1)
       text += fmt::format("  \xC2\xB7  a bar is the largest of {} weights", strip.bars.keys_per_bar);
   }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -95,7 +96,8 @@ void touch_dims(Ui& ui, const WeightsInput& in, const Rows& rows, const std::vec
                 const Rect& bars) {
   const auto text = [q = rows.q, k = rows.k, products](int d) {
     const auto at = static_cast<std::size_t>(d);
-    return fmt::format("dimension {}: q {:.5f} \xC3\x97 K {:.5f} = {:.5f}", d, q[at], k[at], products[at]);
+    return fmt::format("dimension {}: q {:.5f} \xC3\x97 K {:.5f} = {:.5f}", d, num(q[at]), num(k[at]),
+                       num(products[at]));
   };
   const std::string source = rows.q_source + "; " + rows.k_source;
   const int dims = static_cast<int>(products.size());
@@ -122,17 +124,18 @@ float draw_sum(Ui& ui, const WeightsInput& in, const Rows& rows, ScoreCell cell,
   const int row = in.rows.q0 + cell.q;
   const bool scored = in.view->scores.size() == in.view->weights.size() && cell.k < in.part().looked(cell.q);
   const double own = dot * rows.scale;
-  const std::string sum = fmt::format("q\xC2\xB7K = {:.4f} \xC3\x97 {:.4g} = {:.4f}", dot, rows.scale, own);
+  const std::string sum =
+      fmt::format("q\xC2\xB7K = {:.4f} \xC3\x97 {:.4g} = {:.4f}", num(dot), rows.scale, num(own));
   std::string kernel = "masked: no score";
-  std::string value =
-      fmt::format("sum of the products {:.7f}, times the scale {:.7g}: {:.7f}", dot, rows.scale, own);
+  std::string value = fmt::format("sum of the products {:.7f}, times the scale {:.7g}: {:.7f}", num(dot),
+                                  rows.scale, num(own));
   bool good = true;
   if (scored) {
     const double score = static_cast<double>(in.view->score(in.head, row, cell.k));
     const double error = std::abs(score - own);
     good = error <= 1e-3 * std::max(1.0, std::abs(own));
-    kernel = fmt::format("kernel {:.4f} (|\xCE\x94| {:.1e})", score, error);
-    value += fmt::format("\nscore of the kernel: {:.7f}, difference {:.2e}", score, error);
+    kernel = fmt::format("kernel {:.4f} (|\xCE\x94| {:.1e})", num(score), num(error));
+    value += fmt::format("\nscore of the kernel: {:.7f}, difference {:.2e}", num(score), num(error));
   } else {
     value += "\nmasked: the kernel does not compute this score";
   }

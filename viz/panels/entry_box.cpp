@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "viz/keys.h"
+#include "viz/lookup.h"
 #include "viz/widgets/dialog.h"
 #include "viz/widgets/paint.h"
 
@@ -26,13 +27,17 @@ struct Question {
 bool is_token(const ShellView& shell) { return shell.condition.kind == trace::ConditionKind::token_equals; }
 bool is_share(const ShellView& shell) { return shell.condition.kind == trace::ConditionKind::stolen_mass; }
 
+int first_step(const Frame& frame) { return step_number(frame, 0); }
+int last_step(const Frame& frame) { return step_number(frame, frame.num_steps - 1); }
+
 Question question_of(const Ui& ui) {
   const ShellView& shell = ui.view.shell;
   switch (shell.entry) {
     case Entry::go_to_step:
-      return {"Go to step", fmt::format("1 to {}", ui.frame.num_steps), "Go"};
+      return {"Go to step", fmt::format("{} to {}", first_step(ui.frame), last_step(ui.frame)), "Go"};
     case Entry::bookmark_note:
-      return {fmt::format("Bookmark at step {}", ui.frame.index + 1), "a note, may be empty", "Keep"};
+      return {fmt::format("Bookmark at step {}", step_number(ui.frame, ui.frame.index)),
+              "a note, may be empty", "Keep"};
     case Entry::save_trace:
       return {"Save the trace", "path of a .trace file", "Save"};
     case Entry::export_tensor:
@@ -78,9 +83,10 @@ std::string wrong_with(const Ui& ui) {
     case Entry::bookmark_note:
       return {};
     case Entry::go_to_step:
-      return number && *number >= 1.0 && *number <= ui.frame.num_steps
+      return number && *number >= first_step(ui.frame) && *number <= last_step(ui.frame) &&
+                     *number == std::floor(*number)
                  ? ""
-                 : fmt::format("write a number from 1 to {}", ui.frame.num_steps);
+                 : fmt::format("write a number from {} to {}", first_step(ui.frame), last_step(ui.frame));
     case Entry::save_trace:
       return shell.text.empty() ? "write a path" : "";
     case Entry::export_tensor: {
@@ -112,13 +118,13 @@ Command condition_command(ShellView& shell) {
   return command;
 }
 
-Command command_of(ShellView& shell) {
+Command command_of(const Frame& frame, ShellView& shell) {
   Command command;
   command.text = shell.text;
   switch (shell.entry) {
     case Entry::go_to_step:
       command.kind = Command::Kind::seek;
-      command.a = static_cast<int>(number_in(shell.text).value_or(1.0)) - 1;
+      command.a = index_of_step(frame, static_cast<int>(number_in(shell.text).value_or(0.0)));
       return command;
     case Entry::bookmark_note:
       command.kind = Command::Kind::add_bookmark;
@@ -183,7 +189,7 @@ void draw_entry_box(Ui& ui, const Rect& screen) {
   const bool go = button(ui, "entry/done", done, question.done, wrong, wrong.empty(), wrong.empty());
   if (button(ui, "entry/cancel", cancel, "Cancel", "Esc")) shell.close();
   if ((go || entered) && wrong.empty()) {
-    ui.commands.push_back(command_of(shell));
+    ui.commands.push_back(command_of(ui.frame, shell));
     shell.close();
   }
   end_panel(ui);

@@ -61,15 +61,17 @@ void draw_line(Ui& ui, std::size_t count, float w, float h) {
 void draw_free_queue(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
   const std::size_t count = step == nullptr ? 0 : step->free_blocks.size();
+  const bool engine = ui.frame.manifest == nullptr || !ui.frame.manifest->is_tensor_case();
   if (!begin_panel(ui, "free_queue", rect, "Free queue",
-                   step == nullptr
+                   step == nullptr || !engine
                        ? ""
                        : fmt::format("next \xE2\x86\x92 last, {} blocks, \xE2\x80\xA2 still cached", count)))
     return;
   if (count == 0) {
     text_in(ui, FontRole::small, ui.body, ui[Color::muted],
             step == nullptr ? "Free blocks in the order they will be taken."
-                            : "empty: the next block needs a preemption",
+            : engine        ? "empty: the next block needs a preemption"
+                            : "none: without an engine nobody takes blocks",
             Align::left);
   } else {
     const std::string widest = std::to_string(step->blocks.size());

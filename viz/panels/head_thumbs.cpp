@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -108,7 +109,7 @@ void draw_head_thumbs(Ui& ui, const WeightsInput& in, const Rect& area) {
             current || lit ? ui.px(2) : 1.0F);
     const Hit hit = mark(ui, fmt::format("{}/head/{}", in.prefix, h), {x, area.y, w, area.h},
                          map->bad > 0 ? fmt::format("head {}: {} weights are NaN or infinite", h, map->bad)
-                                      : fmt::format("head {}: largest weight {:.4f}", h, map->max),
+                                      : fmt::format("head {}: largest weight {:.4f}", h, num(map->max)),
                          fmt::format("weights[{}, {}..{}, :] F32, {}", h, in.rows.q0 + in.row_from,
                                      in.rows.q0 + in.row_to - 1, in.view->kernel));
     if (hit.hovered) ui.view.next_hover.head = h;

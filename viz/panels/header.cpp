@@ -13,12 +13,12 @@
 namespace attn::viz {
 namespace {
 
-/// "layer < 2 / 4 >", right-aligned at `right`; returns its left edge.
+/// "< layer 2 (0-3) >", right-aligned at `right`; returns its left edge.
 float draw_stepper(Ui& ui, float right, const char* name, int value, int count, int Selection::*field) {
   const Rect bar = ui.body;
   const float side = ui.px(28);
   const float y = bar.y + std::floor((bar.h - side) * 0.5F);
-  const std::string text = fmt::format("{} {} of {}", name, value, count);
+  const std::string text = count == 1 ? fmt::format("{} {}", name, value) : counted_text(name, value, count);
   const float width = std::max(ui.px(86), text_width(ui, FontRole::strong, text) + ui.px(14));
   const Rect next{right - side, y, side, side};
   const Rect label{next.x - width, y, width, side};
@@ -35,14 +35,9 @@ float draw_stepper(Ui& ui, float right, const char* name, int value, int count, 
     go(value - 1);
   if (button(ui, prefix + "/next", next, "\xE2\x80\xBA", fmt::format("next {}", name), value + 1 < count))
     go(value + 1);
-  mark(ui, prefix, label, fmt::format("{} {} (0 to {})", name, value, count - 1),
-       "selection; model shape from the manifest");
+  mark(ui, prefix, label, counted_text(name, value, count), "selection; model shape from the manifest");
   text_in(ui, FontRole::strong, label, ui[Color::text], text, Align::center);
   return previous.x - ui.px(12);
-}
-
-std::string step_count(const Frame& frame) {
-  return fmt::format("step {} of {}", frame.index + 1, frame.num_steps);
 }
 
 /// Kind badge, "step 3 of 41", and the path attention took.
@@ -62,13 +57,13 @@ void draw_step(Ui& ui, float x, float right) {
   text_in(ui, FontRole::strong, badge, ui[Color::on_accent], kind, Align::center);
   mark(ui, "header/kind", badge, fmt::format("{} step", kind), "StepRecord.kind");
 
-  const std::string count = step_count(ui.frame);
+  const std::string count = step_of_text(ui.frame, ui.frame.index);
   const Rect number{
       badge.right() + ui.px(10), bar.y,
       std::min(text_width(ui, FontRole::strong, count) + 1.0F, right - badge.right() - ui.px(10)), bar.h};
   if (number.w <= 0.0F) return;
   text_in(ui, FontRole::strong, number, ui[Color::text], count, Align::left);
-  mark(ui, "header/step", number, fmt::format("{}, engine step {}", count, step.step), "StepRecord.step");
+  mark(ui, "header/step", number, count, "StepRecord.step; the last step recorded so far");
 
   const Rect path{number.right() + ui.px(14), bar.y, right - number.right() - ui.px(14), bar.h};
   const std::string text = fmt::format("attention: {}", path_text(step.path));
@@ -133,7 +128,7 @@ float draw_names(Ui& ui, float x, float room) {
 float step_width(const Ui& ui) {
   if (!ui.frame.step) return ui.px(170);
   return text_width(ui, FontRole::strong, kind_text(ui.frame.step->kind)) + ui.px(18) + ui.px(10) +
-         text_width(ui, FontRole::strong, step_count(ui.frame)) + ui.px(4);
+         text_width(ui, FontRole::strong, step_of_text(ui.frame, ui.frame.index)) + ui.px(4);
 }
 
 }  // namespace

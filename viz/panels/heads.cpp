@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/trace/number_text.h"
 #include "viz/layout/head_layout.h"
 #include "viz/panels/head_thumbs.h"
 #include "viz/panels/weights.h"
@@ -111,7 +112,7 @@ float draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, boo
     if (heat != nullptr && picture.h >= ui.px(8) && picture.w >= ui.px(16)) {
       draw_head_map(ui, *heat, in, picture);
       largest = heat->max;
-      value += fmt::format("\nlargest weight {:.4f}", heat->max);
+      value += fmt::format("\nlargest weight {:.4f}", num(heat->max));
       source += fmt::format("; weights[{}, {}..{}, :] F32, {}", head, in.rows.q0 + in.row_from,
                             in.rows.q0 + in.row_to - 1, in.view->kernel);
     }

@@ -45,6 +45,12 @@ void draw_line(Ui& ui, const Rect& row, const HelpLine& line) {
        std::string(line.key->title));
 }
 
+constexpr std::string_view kCounting =
+    "Steps have the engine's numbers: 1 is the first, 0 a recorded warm-up. Positions, queries, keys, "
+    "layers, "
+    "heads, tiles and blocks count from 0: tile 1 (0\xE2\x80\x93"
+    "3) is the second of four.";
+
 }  // namespace
 
 void draw_help(Ui& ui, const Rect& screen) {
@@ -55,15 +61,20 @@ void draw_help(Ui& ui, const Rect& screen) {
   const int columns = std::clamp(static_cast<int>((screen.w - 2.0F * margin) / column_w), 1, 3);
   const int per_column = (static_cast<int>(lines.size()) + columns - 1) / columns;
   const float width = (screen.w - 2.0F * margin) / ui.scale;
+  const float note_h = row * static_cast<float>(4 - columns);  // kCounting, wrapped
   begin_card(ui, "help",
              card_on(ui, screen, std::min(width, 400.0F * static_cast<float>(columns)),
-                     static_cast<float>(per_column) * row / ui.scale + 62.0F),
+                     (static_cast<float>(per_column) * row + note_h) / ui.scale + 62.0F),
              screen, true);
   text_in(ui, FontRole::title, {ui.body.x, ui.body.y, ui.body.w, ui.px(28)}, ui[Color::text], "Keys",
           Align::left);
   text_in(ui, FontRole::small, {ui.body.x, ui.body.y, ui.body.w, ui.px(28)}, ui[Color::muted],
           "? or Esc closes; the same actions are in the menus (M)", Align::right);
-  const Rect list{ui.body.x, ui.body.y + ui.px(34), ui.body.w, ui.body.h - ui.px(34)};
+  const Rect note{ui.body.x, ui.body.y + ui.px(32), ui.body.w, note_h};
+  text_wrapped(ui, FontRole::small, note, ui[Color::text], kCounting, Align::left, 4 - columns);
+  mark(ui, "help/counting", note, std::string(kCounting));
+  const float list_y = note.bottom() + ui.px(2);
+  const Rect list{ui.body.x, list_y, ui.body.w, ui.body.bottom() - list_y};
   const float top = begin_scroll(ui, "help/list", list);
   const float w = std::floor(list.w / static_cast<float>(columns));
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -42,7 +43,7 @@ void draw_bar(const Ui& ui, const Rect& bar, const Mass& mass, int seq) {
   fill(ui, real, hue_of(ui, seq));
   if (stolen.w > 0.5F) cross_hatch(ui, stolen, ui[Color::pad], ui.px(5));
   outline(ui, bar, ui[Color::stroke]);
-  const std::string text = fmt::format("real {:.1f} %", 100.0 * mass.real);
+  const std::string text = fmt::format("real {:.1f} %", num(100.0 * mass.real));
   if (real.w > text_width(ui, FontRole::small, text) + ui.px(10))
     text_in(ui, FontRole::small, real, on_hue_of(ui, seq), text, Align::center);
 }
@@ -56,10 +57,10 @@ void draw_row(Ui& ui, const WeightsInput& in, const Rect& box) {
   const float bar_end = std::max(bar_x, at.measured.x - ui.px(10));
   draw_bar(ui, {bar_x, box.y + ui.px(3), bar_end - bar_x, box.h - ui.px(6)}, mass, in.rows.seq);
   const Rgb ink = ui[mass.pads.pads > 0 ? Color::warning : Color::muted];
-  text_in(ui, FontRole::mono, at.measured, ink, fmt::format("{:.2f} %", 100.0 * mass.pads.measured),
+  text_in(ui, FontRole::mono, at.measured, ink, fmt::format("{:.2f} %", num(100.0 * mass.pads.measured)),
           Align::right);
   text_in(ui, FontRole::mono, at.predicted, ink,
-          mass.pads.pads > 0 ? fmt::format("{:.2f} %", 100.0 * mass.pads.predicted) : "no pads",
+          mass.pads.pads > 0 ? fmt::format("{:.2f} %", num(100.0 * mass.pads.predicted)) : "no pads",
           Align::right);
   const trace::AttentionView& view = *in.view;
   const std::size_t lse_at = view.at(in.head, in.rows.q0, 1, 0);
@@ -69,8 +70,8 @@ void draw_row(Ui& ui, const WeightsInput& in, const Rect& box) {
            fmt::format(
                "{}: real {:.6f}, stolen by {} zero pads {:.6f}; predicted P / (Z + P) = {} / exp({:.5f}) = "
                "{:.6f}",
-               seq_letter(in.rows.seq), mass.real, mass.pads.pads, mass.pads.measured, mass.pads.pads, lse,
-               mass.pads.predicted),
+               seq_letter(in.rows.seq), num(mass.real), mass.pads.pads, num(mass.pads.measured),
+               mass.pads.pads, num(lse), num(mass.pads.predicted)),
            fmt::format("weights[{0}, {1}, :], lse[{0}, {1}] F32, {2}", in.head, in.rows.q0, view.kernel));
   if (hit.hovered) ui.view.next_hover.seq = in.rows.seq;
   if (hit.clicked) select(ui, [&](Selection& s) { s.seq = in.rows.seq; });

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/trace/number_text.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/panels/weights.h"
 #include "viz/widgets/paint.h"
@@ -44,16 +45,16 @@ void add_mass(std::vector<Number>& out, const WeightsInput& in, int q) {
       fmt::format("sum of weights[{}, {}, :] F32, {}", in.head, in.rows.q0 + q, in.view->kernel);
   const double sum = mass.real + mass.pads.measured;
   if (mass.pads.pads > 0) {
-    out.push_back({"mass", "real mass", fmt::format("{:.2f} %", 100.0 * mass.real),
+    out.push_back({"mass", "real mass", fmt::format("{:.2f} %", num(100.0 * mass.real)),
                    fmt::format("{} real keys hold {:.6f} of the row's softmax, {} zero pads {:.6f}",
-                               in.rows.k_len, mass.real, mass.pads.pads, mass.pads.measured),
+                               in.rows.k_len, num(mass.real), mass.pads.pads, num(mass.pads.measured)),
                    source, Color::warning});
   }
   const bool sees_none = in.part().looked(q) == 0;
   const bool good = std::abs(sum - 1.0) < 1e-3 || sees_none;
   out.push_back(
-      {"row_sum", "row \xCE\xA3", std::isfinite(sum) ? fmt::format("{:.6f}", sum) : "NaN",
-       sees_none ? "this query sees no key at all" : fmt::format("the row's weights sum to {:.9f}", sum),
+      {"row_sum", "row \xCE\xA3", fmt::format("{:.6f}", num(sum)),
+       sees_none ? "this query sees no key at all" : fmt::format("the row's weights sum to {:.9f}", num(sum)),
        source, good ? Color::text : Color::error});
 }
 
@@ -68,17 +69,17 @@ void add_state(std::vector<Number>& out, const WeightsInput& in, int q) {
       return;
     }
     const float value = values[view.tile_at(in.head, row, tile)];
-    out.push_back({name, name, fmt::format("{:.4f}", value),
-                   fmt::format("{} after tile {} of {}{}: {:.6f}", what, tile + 1, view.num_tiles,
-                               view.num_splits > 1 ? ", of its split only" : "", value),
+    out.push_back({name, name, fmt::format("{:.4f}", num(value)),
+                   fmt::format("{} after {}{}: {:.6f}", what, counted_text("tile", tile, view.num_tiles),
+                               view.num_splits > 1 ? ", of its split only" : "", num(value)),
                    fmt::format("tile_{}[{}, {}, {}] F32, {}", name, in.head, row, tile, view.kernel)});
   };
   state("m", "largest score", view.tile_m);
   state("l", "sum of exp(score - m)", view.tile_l);
   const std::size_t at = view.at(in.head, row, 1, 0);
   if (at < view.lse.size()) {
-    out.push_back({"lse", "LSE", fmt::format("{:.4f}", view.lse[at]),
-                   fmt::format("log-sum-exp of the row's scores, m + ln l: {:.6f}", view.lse[at]),
+    out.push_back({"lse", "LSE", fmt::format("{:.4f}", num(view.lse[at])),
+                   fmt::format("log-sum-exp of the row's scores, m + ln l: {:.6f}", num(view.lse[at])),
                    fmt::format("lse[{}, {}] F32, {}", in.head, row, view.kernel)});
   }
 }
@@ -88,10 +89,10 @@ void add_error(std::vector<Number>& out, const trace::AttentionView& view) {
   const bool known = !std::isnan(error);
   const bool good = known && error <= 1e-4 * std::max(1.0, view.max_abs_o);
   out.push_back(
-      {"err", "max|\xCE\x94| record", known ? fmt::format("{:.1e}", error) : "not compared",
+      {"err", "max|\xCE\x94| record", known ? fmt::format("{:.1e}", num(error)) : "not compared",
        known ? fmt::format("output of this launch against the recorded one: {:.3e}, where the largest "
                            "|o| is {:.4f}",
-                           error, view.max_abs_o)
+                           num(error), num(view.max_abs_o))
              : "this launch was not compared with the record",
        fmt::format("o F32 of layer {}, {} on {}", view.layer, view.kernel, view.device),
        !known ? Color::muted

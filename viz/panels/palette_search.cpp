@@ -44,10 +44,11 @@ void find_numbers(const Ui& ui, int number, std::vector<MenuEntry>& out) {
     out.push_back(jump(fmt::format("block {}", number), fmt::format("block {}", number), "pool",
                        [number](Selection& s) { s.block = number; }));
   }
-  if (number < 1 || number > ui.frame.num_steps) return;
+  const int index = index_of_step(ui.frame, number);
+  if (index < 0 || index >= ui.frame.num_steps) return;
   out.push_back(
       {{.name = fmt::format("step {}", number), .title = fmt::format("step {}", number), .right = "timeline"},
-       [number](Ui& now) { send(now, Command::Kind::seek, number - 1); }});
+       [index](Ui& now) { send(now, Command::Kind::seek, index); }});
 }
 
 /// The visible weight of the selected head and sequence that is nearest to `value`.
@@ -80,19 +81,34 @@ void find_weight(const Ui& ui, float value, std::vector<MenuEntry>& out) {
       }));
 }
 
+/// The tokens of one sequence; `index` is the step to go to, where it is last seen.
+void find_in(const Ui& ui, const trace::SeqState& seq, int index, const std::string& wanted,
+             std::vector<MenuEntry>& out) {
+  const bool here = index == ui.frame.index;
+  for (std::size_t i = 0; i < seq.token_ids.size() && out.size() < kMostHits; ++i) {
+    const std::string label = token_label(ui.frame, seq.token_ids[i]);
+    if (lowered(label).find(wanted) == std::string::npos) continue;
+    out.push_back(
+        jump(fmt::format("token {} {}", seq.id, i),
+             fmt::format("\"{}\"  {} position {}{}", label, seq_letter(seq.id), i,
+                         here ? "" : fmt::format(", finished in step {}", step_number(ui.frame, index))),
+             fmt::format("id {}", seq.token_ids[i]), [id = seq.id, i, here, index](Selection& s) {
+               s.seq = id;
+               s.k_col = static_cast<int>(i);
+               if (!here) s.step = index;
+             }));
+  }
+}
+
+/// In the sequences of this step, then in those that finished before it, the latest first.
 void find_tokens(const Ui& ui, const std::string& typed, std::vector<MenuEntry>& out) {
   const std::string wanted = lowered(typed);
-  for (const trace::SeqState& seq : ui.frame.step->seqs_after) {
-    for (std::size_t i = 0; i < seq.token_ids.size() && out.size() < kMostHits; ++i) {
-      const std::string label = token_label(ui.frame, seq.token_ids[i]);
-      if (lowered(label).find(wanted) == std::string::npos) continue;
-      out.push_back(jump(fmt::format("token {} {}", seq.id, i),
-                         fmt::format("\"{}\"  {} position {}", label, seq_letter(seq.id), i),
-                         fmt::format("id {}", seq.token_ids[i]), [id = seq.id, i](Selection& s) {
-                           s.seq = id;
-                           s.k_col = static_cast<int>(i);
-                         }));
-    }
+  for (const trace::SeqState& seq : ui.frame.step->seqs_after) find_in(ui, seq, ui.frame.index, wanted, out);
+  if (!ui.frame.history) return;
+  const std::vector<StepSummary>& history = *ui.frame.history;
+  for (int i = std::min(ui.frame.index, static_cast<int>(history.size())) - 1; i >= 0; --i) {
+    for (const trace::SeqState& seq : history[static_cast<std::size_t>(i)].ended)
+      find_in(ui, seq, i, wanted, out);
   }
 }
 
@@ -158,7 +174,9 @@ void draw_palette(Ui& ui, const Rect& screen) {
   const int chosen = choose(ui, "palette", list, choices);
   if (choices.empty()) {
     text_in(ui, FontRole::text, {list.x, list.y, list.w, row}, ui[Color::muted],
-            shell.text.empty() ? "type what to look for in this step" : "nothing like that", Align::left);
+            shell.text.empty() ? "type what to look for: in this step, and in what has finished"
+                               : "nothing like that",
+            Align::left);
   }
   if (chosen >= 0) {
     shell.close();

@@ -218,9 +218,11 @@ void draw_grid(const Ui& ui, const PoolLayout& layout, int first, int end) {
     fill(ui, {a.x, y, right - a.x, layout.gap}, ui[Color::border]);
 }
 
-std::string state_text(const trace::BlockState& block) {
+/// An engine's record has every block that nobody holds in its free queue; a tensor case has no queue.
+std::string state_text(const trace::StepRecord& step, const trace::BlockState& block) {
   if (block.ref_count > 1) return fmt::format("shared, ref_count {}", block.ref_count);
   if (block.ref_count == 1) return "in use, ref_count 1";
+  if (!block.hash && step.free_blocks.empty()) return "in no block table";
   return block.hash ? "free, but its contents can still be hit, ref_count 0" : "free, ref_count 0";
 }
 
@@ -238,8 +240,8 @@ std::string hash_text(const trace::StepRecord& step, const trace::BlockState& bl
 std::string block_text(const Frame& frame, const BlockFacts& facts, int block) {
   const trace::StepRecord& step = *frame.step;
   const trace::BlockState& b = step.blocks[static_cast<std::size_t>(block)];
-  std::string text = fmt::format("block {}: {}, {} of {} slots filled\n{}", b.id, state_text(b), b.num_filled,
-                                 step.config.block_size, hash_text(step, b));
+  std::string text = fmt::format("block {}: {}, {} of {} slots filled\n{}", b.id, state_text(step, b),
+                                 b.num_filled, step.config.block_size, hash_text(step, b));
   for (std::size_t i = 0; i < facts.owners.size() && i < 8; ++i)
     text += (i == 0 ? "\nheld by " : ", ") + seq_letter(facts.owners[i]);
   if (facts.owners.size() > 8) text += fmt::format(" and {} more", facts.owners.size() - 8);

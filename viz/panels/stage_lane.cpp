@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/trace/names.h"
+#include "core/trace/number_text.h"
 #include "viz/lookup.h"
 #include "viz/panels/timeline_lanes.h"
 #include "viz/widgets/paint.h"
@@ -23,29 +24,18 @@ struct Part {
 
 bool in_layers(Stage stage) { return stage >= Stage::qkv_rope && stage <= Stage::out_mlp; }
 
-bool occurs(const trace::StepRecord& step, Stage stage, int layer) {
-  const auto here = [&](const auto& entry) { return entry.stage == stage && entry.layer == layer; };
-  return std::any_of(step.shapes.begin(), step.shapes.end(), here) ||
-         std::any_of(step.launches.begin(), step.launches.end(), here);
-}
-
+/// The stages that the step ran; a layer that is not looked at is one part.
 std::vector<Part> parts_of(const Ui& ui) {
-  const trace::StepRecord& step = *ui.frame.step;
-  std::vector<Part> parts = {{Stage::schedule}, {Stage::prepare}};
-  const int layers = num_layers(ui.frame);
-  const float rest = std::min(1.0F, 5.0F / static_cast<float>(std::max(1, layers - 1)));
-  for (int layer = 0; layer < layers; ++layer) {
-    if (layer != ui.selection.layer) {
-      parts.push_back({Stage::qkv_rope, layer, true, rest});
-      continue;
-    }
-    for (int s = static_cast<int>(Stage::qkv_rope); s <= static_cast<int>(Stage::out_mlp); ++s) {
-      const auto stage = static_cast<Stage>(s);
-      if (occurs(step, stage, layer))
-        parts.push_back({stage, layer, false, stage == Stage::attention ? 3.0F : 1.3F});
+  std::vector<Part> parts;
+  const float rest = std::min(1.0F, 5.0F / static_cast<float>(std::max(1, num_layers(ui.frame) - 1)));
+  for (const trace::StagePlace& place : trace::stage_places(*ui.frame.step, *ui.frame.manifest)) {
+    if (place.layer < 0 || place.layer == ui.selection.layer) {
+      const float weight = place.layer < 0 ? 1.0F : place.stage == Stage::attention ? 3.0F : 1.3F;
+      parts.push_back({place.stage, place.layer, false, weight});
+    } else if (parts.empty() || parts.back().layer != place.layer) {
+      parts.push_back({Stage::qkv_rope, place.layer, true, rest});
     }
   }
-  for (const Stage stage : {Stage::lm_head, Stage::sample, Stage::commit}) parts.push_back({stage});
   return parts;
 }
 
@@ -89,12 +79,13 @@ void draw_tiles_of(Ui& ui, const Rect& box) {
     ui.marks.add(fmt::format("timeline/tile/{}", tile), visible_part(ui, cell), fmt::format("tile {}", tile),
                  view->kernel);
     if (hit.hovered)
-      tooltip(ui,
-              fmt::format("tile {}: {}", tile,
-                          !state     ? std::string("its state was not kept")
-                          : !visited ? std::string("the row sees nothing here")
-                                     : fmt::format("alpha {:.6f}{}", alpha, rescaled ? ", rescales" : "")),
-              fmt::format("tile_alpha[{}, {}, {}] F32, {}", ui.selection.head, row, tile, view->kernel));
+      tooltip(
+          ui,
+          fmt::format("tile {}: {}", tile,
+                      !state     ? std::string("its state was not kept")
+                      : !visited ? std::string("the row sees nothing here")
+                                 : fmt::format("alpha {:.6f}{}", num(alpha), rescaled ? ", rescales" : "")),
+          fmt::format("tile_alpha[{}, {}, {}] F32, {}", ui.selection.head, row, tile, view->kernel));
     if (hit.clicked) {
       select(ui, [&](Selection& s) {
         s.stage = Stage::attention;
@@ -141,7 +132,7 @@ void draw_part(Ui& ui, const Rect& box, const Part& part) {
 }  // namespace
 
 void draw_stage_lane(Ui& ui, const TimelineLanes& lanes) {
-  if (!ui.frame.step || lanes.stages.h <= 0.0F) return;
+  if (!ui.frame.step || !ui.frame.manifest || lanes.stages.h <= 0.0F) return;
   const float open = ui.px(6);
   const Rect lane{lanes.stages.x, lanes.stages.y + open, lanes.stages.w, lanes.stages.h - open};
   lane_label(ui, lanes, lane, "stages", ui[Color::muted]);

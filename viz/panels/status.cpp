@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -27,7 +28,7 @@ Check last_check(const Frame& frame) {
   const trace::AttentionView& view = *frame.attention;
   const bool f32 = frame.manifest == nullptr || frame.manifest->model.dtype == DType::f32;
   const double limit = (f32 ? kCheckTolerance : kCheckToleranceHalf) * std::max(view.max_abs_o, 1e-30);
-  return {fmt::format("inspector vs recorded max|\xCE\x94| = {:.1e}", view.max_abs_diff_o), true,
+  return {fmt::format("inspector vs recorded max|\xCE\x94| = {:.1e}", num(view.max_abs_diff_o)), true,
           view.max_abs_diff_o <= limit};
 }
 
@@ -40,7 +41,7 @@ void draw_check(Ui& ui, Rect& bar) {
   text_in(ui, FontRole::mono, box, ui[color], check.text, Align::right);
   if (ui.frame.attention) {
     const trace::AttentionView& view = *ui.frame.attention;
-    mark(ui, "status/check", box, fmt::format("{}, max|o| = {:.3e}", check.text, view.max_abs_o),
+    mark(ui, "status/check", box, fmt::format("{}, max|o| = {:.3e}", check.text, num(view.max_abs_o)),
          fmt::format("{} on {} against LayerRecord.o of step {}, layer {}", view.kernel, view.device,
                      view.step, view.layer));
   }

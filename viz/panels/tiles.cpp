@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/panels/tiles_parts.h"
 
 namespace attn::viz {
@@ -63,9 +64,9 @@ void draw_walk(Ui& ui, const TileRow& row, Line& line) {
   if (button(ui, "tiles/prev", line.take(side), "\xE2\x80\xB9", "the tile before (Left at grain tile)",
              back >= 0))
     go_to_tile(ui, row, back);
-  const std::string where = row.finished ? fmt::format("all {} done", last + 1)
-                                         : fmt::format("tile {} of {}", row.cursor, last + 1);
-  const float text_w = text_width(ui, FontRole::strong, fmt::format("tile {} of {}", last, last + 1));
+  const std::string where =
+      row.finished ? fmt::format("all {} done", last + 1) : counted_text("tile", row.cursor, last + 1);
+  const float text_w = text_width(ui, FontRole::strong, counted_text("tile", last, last + 1));
   if (line.fits(text_w + side + ui.px(12))) {
     const Rect box = line.take(std::max(text_w, text_width(ui, FontRole::strong, where)) + ui.px(8));
     text_in(ui, FontRole::strong, box, ui[Color::text], where, Align::center);
@@ -89,7 +90,7 @@ void draw_walk(Ui& ui, const TileRow& row, Line& line) {
 
 void draw_row_choice(Ui& ui, const TileRow& row, Line& line) {
   if (row.rows.q_len <= 1) return;
-  const std::string label = fmt::format("query row {} of {}", row.q_row, row.rows.q_len);
+  const std::string label = counted_text("query", row.q_row, row.rows.q_len);
   const float text_w = text_width(ui, FontRole::text, label) + ui.px(8);
   const float side = line.rect.h;
   if (!line.fits(text_w + 2.0F * side + ui.px(24))) return;
@@ -166,11 +167,9 @@ void name_tag(Ui& ui, const Rect& rect, std::string_view name) {
 }
 
 std::string tile_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0.0 ? "\xE2\x88\x92\xE2\x88\x9E" : "\xE2\x88\x9E";
   const double size = std::abs(value);
-  if (size >= 10'000.0 || (size > 0.0 && size < 0.0001)) return fmt::format("{:.2e}", value);
-  return fmt::format("{:.4f}", value);
+  if (size >= 10'000.0 || (size > 0.0 && size < 0.0001)) return fmt::format("{:.2e}", num(value));
+  return fmt::format("{:.4f}", num(value));
 }
 
 std::string tile_sum(const TileState& tile) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/panels/tiles_parts.h"
 
 namespace attn::viz {
@@ -17,8 +18,7 @@ std::string sum_text(double value) {
 }
 
 std::string merge_text(const SplitPart& part, int index) {
-  if (std::isinf(part.lse))
-    return fmt::format("split {} has no key: (0, \xE2\x88\x92\xE2\x88\x9E), neutral", index);
+  if (std::isinf(part.lse)) return fmt::format("split {} has no key: (0, {}), neutral", index, num(part.lse));
   return fmt::format("split {}: exp(LSE_i \xE2\x88\x92 LSE) = {} of the output\nLSE_i {}, |o_i| {}", index,
                      tile_number(part.weight), tile_number(part.lse), tile_number(part.o_norm));
 }
@@ -137,9 +137,9 @@ void draw_tile_invariant(Ui& ui, const TileRow& row, const Rect& rect) {
   const std::string right = logs ? fmt::format("log \xCE\xA3 exp(s) = {}", tile_number(tile.log_scores))
                                  : fmt::format("\xCE\xA3 exp(s) = {}", sum_text(std::exp(tile.log_scores)));
   const std::string verdict = fmt::format("{} relative difference {:.1e}",
-                                          holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97", tile.difference());
+                                          holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97", num(tile.difference()));
   const std::string shorter =
-      fmt::format("{} {:.1e}", holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97", tile.difference());
+      fmt::format("{} {:.1e}", holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97", num(tile.difference()));
   const std::string both = left + "    " + right;
   FontRole role = FontRole::mono;
   if (text_width(ui, role, both + shorter) + ui.px(20) > inner.w) role = FontRole::mono_small;
@@ -153,7 +153,7 @@ void draw_tile_invariant(Ui& ui, const TileRow& row, const Rect& rect) {
            "keys {} to {}; relative difference {:.2e}, rounding explains up to {:.1e}",
            tile.tile, left, right,
            row.splits.empty() ? 0 : row.splits[static_cast<std::size_t>(tile.split)].first_tile * row.k_tile,
-           tile.end - 1, tile.difference(), tile.allowed),
+           tile.end - 1, num(tile.difference()), num(tile.allowed)),
        tile_source(ui, row, "tile_m, tile_l", tile.tile));
 }
 

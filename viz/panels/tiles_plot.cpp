@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/number_text.h"
 #include "viz/panels/tiles_parts.h"
 
 namespace attn::viz {
@@ -77,7 +78,7 @@ void draw_score_label(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key
   const float score = ui.frame.attention->score(row.head, row.row, key);
   if (key >= row.visible || !std::isfinite(score)) return;
   for (const int digits : {2, 1, 0}) {
-    const std::string text = fmt::format("{:.{}f}", score, digits);
+    const std::string text = fmt::format("{:.{}f}", num(score), digits);
     const float w = text_width(ui, FontRole::mono_small, text);
     if (w > column.w) continue;
     const float h = font_pixels(FontRole::mono_small) + ui.px(2);
@@ -123,7 +124,7 @@ void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
   for (const float score : {axis.low, axis.high}) {
     if (score == 0.0F) continue;
     text_in(ui, FontRole::mono_small, {rect.x, axis.y(score) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
-            ui[Color::muted], fmt::format("{:.1f}", score), Align::right);
+            ui[Color::muted], fmt::format("{:.1f}", num(score)), Align::right);
   }
   text_in(ui, FontRole::mono_small, {rect.x, axis.y(0.0F) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
           ui[Color::muted], "0", Align::right);

@@ -142,8 +142,8 @@ void draw_overview(Ui& ui, const TileRow& row, const TileStrip& strip, const Rec
            rect.h + ui.px(2)},
           ui[Color::selection], ui.px(1));
   const Hit hit = mark(ui, "tiles/overview", rect,
-                       fmt::format("tiles {} to {} of {} are drawn; click to go to another place",
-                                   strip.first, strip.first + strip.count - 1, strip.tiles),
+                       fmt::format("tiles {} to {} are drawn, of 0 to {}; click to go to another place",
+                                   strip.first, strip.first + strip.count - 1, strip.tiles - 1),
                        "marks: tiles that rescale");
   if (hit.clicked) {
     const float t = (ImGui::GetIO().MousePos.x - rect.x) / each;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/trace/number_text.h"
 #include "viz/panels/tiles_parts.h"
 
 namespace attn::viz {
@@ -83,10 +84,10 @@ Entry check_entry(const TileState& tile, bool brief) {
   const bool holds = tile.holds();
   const std::string tick = holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97";
   return {
-      brief ? tick : fmt::format("{:.1e} {}", tile.difference(), tick),
+      brief ? tick : fmt::format("{:.1e} {}", num(tile.difference()), tick),
       fmt::format("l exp(m) against sum exp(s) over the keys so far: relative difference {:.2e}, rounding "
                   "explains up to {:.1e}: {}",
-                  tile.difference(), tile.allowed, holds ? "holds" : "does not hold"),
+                  num(tile.difference()), num(tile.allowed), holds ? "holds" : "does not hold"),
       "tile_m, tile_l, scores"};
 }
 

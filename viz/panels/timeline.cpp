@@ -148,7 +148,7 @@ void add_families(Ui& ui, const TimelineLanes& lanes) {
   };
   family("timeline/step/", lanes.flags.y, lanes.steps.bottom(), step_words);
   const std::size_t total = ui.frame.step ? ui.frame.step->blocks.size() : 0;
-  if (lanes.pool.h > 0.0F)
+  if (lanes.pool.h > 0.0F && total > 0)
     family("timeline/pool/", lanes.pool.y, lanes.pool.bottom(),
            [total](const Frame&, const StepSummary& step, int) {
              return fmt::format("{} of {} blocks used, {} cached-free", step.blocks_used, total,
@@ -163,7 +163,7 @@ void show_words(Ui& ui, const TimelineLanes& lanes) {
   const std::string source = fmt::format("history[{}]", at);
   if (touch(ui, lanes.steps).hovered || touch(ui, lanes.flags).hovered)
     tooltip(ui, step_words(ui.frame, step, at), source);
-  if (lanes.pool.h > 0.0F && touch(ui, lanes.pool).hovered && ui.frame.step)
+  if (lanes.pool.h > 0.0F && ui.frame.step && !ui.frame.step->blocks.empty() && touch(ui, lanes.pool).hovered)
     tooltip(ui,
             fmt::format("{} of {} blocks used, {} cached-free", step.blocks_used,
                         ui.frame.step->blocks.size(), step.blocks_cached_free),
@@ -229,7 +229,7 @@ TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const Timeli
 
 void draw_lanes(Ui& ui, const Rect& area) {
   TimelineView& view = ui.view.data.timeline;
-  const float label_w = ui.px(50);
+  const float label_w = ui.px(58);  // "warm-up"
   const float tools_w = ui.view.picture.still ? 0.0F : ui.px(58);
   const float unit_max = ui.px(kUnitMax);
   const Rect lane{area.x + label_w, area.y, std::max(ui.px(40), area.w - label_w - tools_w), area.h};

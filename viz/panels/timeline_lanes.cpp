@@ -61,7 +61,7 @@ void draw_places(Ui& ui, const TimelineLanes& lanes) {
     ui.draw->AddTriangleFilled({x, box.y}, {x + size, box.y}, {x + size, box.bottom()}, c);
     const Hit hit = mark(ui, fmt::format("timeline/bookmark/{}", i), box,
                          fmt::format("bookmark: {}", bookmark.note.empty() ? "no note" : bookmark.note),
-                         fmt::format("bookmarks[{}], step {}", i, at + 1));
+                         fmt::format("bookmarks[{}], step {}", i, step_number(ui.frame, at)));
     if (hit.clicked) send(ui, Command::Kind::go_to_bookmark, static_cast<int>(i));
   }
   if (ui.frame.breakpoints.empty()) return;
@@ -203,7 +203,7 @@ std::string row_words(const TimelineLanes& lanes, int seq) {
     preemptions += run.phase == SeqPhase::preempted ? 1 : 0;
     finished |= run.finished;
   }
-  std::string text = fmt::format("sequence {}", seq_letter(seq));
+  std::string text = seq_words(seq);
   for (const SeqPhase phase : {SeqPhase::waiting, SeqPhase::prefill, SeqPhase::decode})
     text += fmt::format("{} {} {} steps", phase == SeqPhase::waiting ? ":" : ",", phase_words(phase),
                         steps[static_cast<int>(phase)]);
@@ -304,18 +304,19 @@ void draw_gantt(Ui& ui, const TimelineLanes& lanes) {
     const int id = rows.ids[static_cast<std::size_t>(rows.first + r)];
     const float y = lanes.gantt.y + rows.h * static_cast<float>(r);
     const Rect lane{lanes.gantt.x, y, lanes.gantt.w, rows.h};
+    const bool selected = id >= 0 && id == ui.selection.seq;  // -1 is also "nothing selected"
     if (rows.h >= ui.px(10))
-      lane_label(ui, lanes, lane, seq_letter(id), ui[id == ui.selection.seq ? Color::text : Color::muted]);
+      lane_label(ui, lanes, lane, id == -1 ? "warm-up" : seq_letter(id),
+                 ui[selected ? Color::text : Color::muted]);
     const std::vector<SeqRun>& runs = lanes.facts.rows.at(id);
     auto run = std::partition_point(runs.begin(), runs.end(),
                                     [&](const SeqRun& one) { return one.end <= lanes.layout.first; });
     for (; run != runs.end() && run->first < lanes.layout.end; ++run)
       draw_run(ui, lanes, *run, y, rows.h, id);
-    if (id == ui.selection.seq && rows.h < ui.px(10))
+    if (selected && rows.h < ui.px(10))
       fill(ui, {lanes.gantt.x - ui.px(5), y, ui.px(4), std::max(rows.h, 2.0F)}, ui[Color::selection]);
     const Hit hit = touch(ui, lane);
-    ui.marks.add(fmt::format("timeline/seq/{}", id), visible_part(ui, lane),
-                 fmt::format("sequence {}", seq_letter(id)),
+    ui.marks.add(fmt::format("timeline/seq/{}", id), visible_part(ui, lane), seq_words(id),
                  "history: scheduled, waiting, preempted, finished");
     if (hit.hovered) tooltip(ui, row_words(lanes, id), "history: scheduled, waiting, preempted, finished");
     if (hit.clicked) select(ui, [&](Selection& s) { s.seq = id; });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/lookup.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -77,10 +78,9 @@ void draw_rail(Ui& ui, const Rect& rail) {
     const float share = std::clamp((x - rail.x) / std::max(1.0F, rail.w), 0.0F, 1.0F);
     return static_cast<int>(std::lround(share * static_cast<float>(count - 1)));
   };
-  ui.marks.add("timeline/rail", visible_part(ui, rail),
-               fmt::format("step {} of {}", ui.frame.index + 1, count), "position in the recording");
-  if (hit.hovered)
-    tooltip(ui, fmt::format("go to step {} of {}", step_at(ImGui::GetIO().MousePos.x) + 1, count), "");
+  ui.marks.add("timeline/rail", visible_part(ui, rail), step_of_text(ui.frame, ui.frame.index),
+               "position in the recording");
+  if (hit.hovered) tooltip(ui, "go to " + step_of_text(ui.frame, step_at(ImGui::GetIO().MousePos.x)), "");
   // An invisible ImGui item keeps the drag when the mouse leaves the rail.
   ImGui::SetCursorScreenPos({rail.x, rail.y});
   ImGui::InvisibleButton("##rail", {std::max(1.0F, rail.w), rail.h});
@@ -121,7 +121,9 @@ void draw_transport(Ui& ui, const Rect& rect) {
   const bool can_run = ui.frame.live && ui.frame.engine_has_work;
   const float y = rect.y;
   float x = ui.view.picture.still ? rect.x : draw_buttons(ui, rect, can_run);
-  const std::string count = any ? fmt::format("{} / {}", ui.frame.index + 1, ui.frame.num_steps) : "no steps";
+  const std::string count = any ? fmt::format("{} / {}", step_number(ui.frame, ui.frame.index),
+                                              step_number(ui.frame, ui.frame.num_steps - 1))
+                                : "no steps";
   const float count_w = ui.px(84);
   text_in(ui, FontRole::mono, {x, y, count_w, ui.px(26)}, ui[Color::text], count, Align::left);
   x += count_w + ui.px(6);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/trace/number_text.h"
 #include "viz/panels/decode_strip.h"
 #include "viz/panels/dot_product.h"
 #include "viz/panels/head_thumbs.h"
@@ -143,7 +144,7 @@ void draw_scale_legend(Ui& ui, const std::string& prefix, const Rect& rect) {
 std::string dark_note(const Ui& ui, float largest) {
   constexpr float kDark = 0.1F;  // below a tenth of the scale colours are hard to tell apart
   if (ui.view.weight_scale != WeightScale::linear || !(largest > 0.0F) || largest >= kDark) return {};
-  return fmt::format("largest weight {:.2g} of 1  \xC2\xB7  L: log scale", largest);
+  return fmt::format("largest weight {:.2g} of 1  \xC2\xB7  L: log scale", num(largest));
 }
 
 void draw_weights(Ui& ui, const Rect& rect) {

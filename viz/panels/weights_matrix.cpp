@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/trace/number_text.h"
 #include "viz/layout/grid_layout.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
@@ -35,8 +36,6 @@ float position_of(const Ui& ui, const MatrixView& view, float weight) {
   if (ui.view.weight_scale == WeightScale::rank) return view.ranks.rank(weight);
   return weight_position(weight, ui.view.weight_scale == WeightScale::log10);
 }
-
-std::string_view bad_text(float weight) { return std::isnan(weight) ? "NaN" : weight > 0 ? "+Inf" : "-Inf"; }
 
 HeatPart shown_part(const WeightsInput& in, const MatrixView& view) {
   HeatPart part = in.part();
@@ -68,13 +67,14 @@ void draw_cell(const Ui& ui, const Matrix& m, int r, int c, float inset, bool nu
     const float real = m.in.view->weight(m.in.head, m.part.q0 + m.part.row0 + r * m.grid.row_step,
                                          m.part.col0 + c * m.grid.col_step);
     if (numbers)
-      text_in(ui, FontRole::mono_small, box, ink_on(ui[Color::error]), bad_text(real), Align::center);
+      text_in(ui, FontRole::mono_small, box, ink_on(ui[Color::error]), fmt::format("{}", num(real)),
+              Align::center);
     return;
   }
   const Rgb color = palette_color(palette_of(ui), position_of(ui, m.view, weight));
   fill(ui, box, color);
   if (!numbers) return;
-  const std::string text = fmt::format("{:.{}f}", weight, m.grid.cell_w >= ui.px(kThreeDigits) ? 3 : 2);
+  const std::string text = fmt::format("{:.{}f}", num(weight), m.grid.cell_w >= ui.px(kThreeDigits) ? 3 : 2);
   const std::string_view digits(text);
   const bool whole = digits.front() != '0';  // 1.00: one leading digit fits only without the last
   text_in(ui, FontRole::mono_small, box, ink_on(color),
@@ -144,11 +144,11 @@ void draw_row_sums(Ui& ui, const Matrix& m) {
       continue;
     free_from = cell.y + h - 1.0F;
     const Rect box{x, cell.y, w, h};
-    const std::string text = std::isfinite(sum) ? fmt::format("{:.3f}", sum) : std::string(bad_text(sum));
+    const std::string text = fmt::format("{:.3f}", num(sum));
     text_in(ui, FontRole::mono, box, ui[good ? Color::text : Color::error], text, Align::right);
     const int row = m.part.row0 + r * m.view.heat.row_step;
     mark(ui, fmt::format("{}/row_sum/{}", m.in.prefix, row), box,
-         fmt::format("row {} sums to {:.6f}", row, sum),
+         fmt::format("row {} sums to {:.6f}", row, num(sum)),
          fmt::format("sum of weights[{}, {}, :] F32, {}", m.in.head, m.part.q0 + row, m.in.view->kernel));
   }
 }
@@ -164,10 +164,8 @@ Mark cell_mark(const WeightsInput& in, const GridLayout& grid, int r, int c) {
   const bool looked = c < in.part().looked(r);
   if (!looked)
     out.value = fmt::format("query {}, key {}: masked, the kernel does not look", r, c);
-  else if (!std::isfinite(weight))
-    out.value = fmt::format("query {}, key {}: weight is {}, score {}", r, c, bad_text(weight), score);
   else
-    out.value = fmt::format("query {}, key {}: weight {:.6f}, score {:.4f}", r, c, weight, score);
+    out.value = fmt::format("query {}, key {}: weight {:.6f}, score {:.4f}", r, c, num(weight), num(score));
   out.source = weight_source(view, in.head, row, c);
   return out;
 }
@@ -202,7 +200,8 @@ void touch_cells(Ui& ui, const Matrix& m, bool dragged) {
     const float most = m.view.heat.cell(m.grid.cell_row(r), m.grid.cell_col(c));
     group = fmt::format("\nqueries {} to {}, keys {} to {}: ", r, r + m.grid.row_step - 1, c,
                         c + m.grid.col_step - 1);
-    group += std::isinf(most) ? "a weight is NaN or infinite" : fmt::format("largest weight {:.6f}", most);
+    group +=
+        std::isinf(most) ? "a weight is NaN or infinite" : fmt::format("largest weight {:.6f}", num(most));
   }
   tooltip(ui, cell.value + group, cell.source);
   ui.view.next_hover.seq = m.in.rows.seq;
@@ -239,7 +238,8 @@ std::string notes_of(const Ui& ui, const Matrix& m) {
     add(fmt::format("queries {}-{}, keys {}-{}", m.part.row0, m.part.row0 + m.part.rows - 1, m.part.col0,
                     m.part.col0 + m.part.cols - 1));
   if (whole.rows < m.in.rows.q_len)
-    add(fmt::format("recorded rows {}-{} of {}", m.in.row_from, m.in.row_to - 1, m.in.rows.q_len));
+    add(fmt::format("queries {}-{} are inspected, of 0-{}", m.in.row_from, m.in.row_to - 1,
+                    m.in.rows.q_len - 1));
   return text;
 }
 

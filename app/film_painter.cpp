@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/sha256.h"
+#include "core/trace/number_text.h"
 #include "viz/lookup.h"
 
 namespace attn::app {
@@ -65,7 +66,7 @@ std::string provenance_of(const viz::Frame& frame, const viz::Selection& selecti
       fmt::format("{}{}L{} H{}", frame.manifest->model.name, kDot, selection.layer, selection.head);
   if (frame.step) text += fmt::format("{}{}", kDot, viz::path_text(frame.step->path));
   if (frame.attention && !std::isnan(frame.attention->max_abs_diff_o))
-    text += fmt::format("{}max|\xCE\x94| {:.2g}", kDot, frame.attention->max_abs_diff_o);
+    text += fmt::format("{}max|\xCE\x94| {:.2g}", kDot, num(frame.attention->max_abs_diff_o));
   return text + fmt::format("{}trace {}", kDot, viz::hash_tag(trace_hash));
 }
 

@@ -151,7 +151,7 @@ void toggle_diff(const Frame& frame, ViewState& view, Commands& commands) {
     push(commands, Command::Kind::diff_off);
     return;
   }
-  view.side = SideView::changes;
+  show_side(view, SideView::changes);
   push(commands, Command::Kind::diff_with, frame.bookmarks.empty() ? 0 : frame.bookmarks.back().cursor.index);
 }
 
@@ -212,7 +212,10 @@ bool change_view(KeyAction action, int argument, const Frame& frame, ViewState& 
       view.stage = static_cast<StageView>((static_cast<int>(view.stage) + 1) % 4);
       return true;
     case KeyAction::next_side_view:
-      view.side = static_cast<SideView>((static_cast<int>(view.side) + 1) % 4);
+      show_side(view, static_cast<SideView>((static_cast<int>(view.side) + 1) % 4));
+      return true;
+    case KeyAction::side_alone:
+      view.maximised = is_side_panel(view.maximised) ? PanelId::count_ : side_panel(view.side);
       return true;
     case KeyAction::focus:
       view.shell.focused = next_panel(layout_now(frame, view), view.shell.focused, argument);
@@ -305,6 +308,10 @@ bool send_command(KeyAction action, int argument, const ViewState& view, Command
     case KeyAction::back:
     case KeyAction::back_over:
       return push_move(commands, view.grain, -1), true;
+    case KeyAction::frame_forward:
+      return push_move(commands, Grain::cell, 1), true;
+    case KeyAction::frame_back:
+      return push_move(commands, Grain::cell, -1), true;
     case KeyAction::next_event:
       return push(commands, Kind::next_event, 1), true;
     case KeyAction::previous_event:
@@ -342,6 +349,13 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       send_command(action, argument, view, commands))
     return;
   switch (action) {
+    case KeyAction::tenth_bookmark:
+      if (frame.bookmarks.size() > static_cast<std::size_t>(argument)) {
+        push(commands, Command::Kind::go_to_bookmark, argument);
+      } else {
+        change_size(KeyAction::normal_size, view);
+      }
+      return;
     case KeyAction::open:
       view.shell.open(Overlay::open);
       push(commands, Command::Kind::list_folder);

@@ -40,6 +40,8 @@ enum class KeyAction : unsigned char {
   first,
   last,
   go_to_step,
+  frame_forward,
+  frame_back,
   stage_forward,
   stage_back,
   layer_down,
@@ -50,11 +52,13 @@ enum class KeyAction : unsigned char {
   find,
   bookmark,
   go_to_bookmark,  // argument: place of the bookmark
+  tenth_bookmark,  // ... or the normal size: Ctrl+0 means both
   unselect,
   present,
   next_page,
   next_stage_view,
   next_side_view,
+  side_alone,
   focus,  // argument: +1 or -1
   maximise,
   move_gap,  // argument: 0 left, 1 right, 2 up, 3 down

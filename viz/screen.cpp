@@ -9,6 +9,7 @@
 #include "viz/keys.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/panels/banner.h"
+#include "viz/panels/block_arrows.h"
 #include "viz/panels/block_pool.h"
 #include "viz/panels/block_tables.h"
 #include "viz/panels/caption.h"
@@ -77,6 +78,7 @@ void draw_provenance(Ui& ui, const Rect& rect) {
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands) {
   marks.clear();
+  if (view.text_log != nullptr) view.text_log->entries.clear();
   view.hover = view.next_hover;
   view.next_hover = {};
   handle_keys(frame, selection, view, commands);
@@ -86,10 +88,12 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
       view.picture.provenance.empty() ? 0.0F : std::round(kProvenance * screen_scale(view));
   const LayoutInput input = layout_input(view, frame, size.x, size.y - foot);
   const ScreenLayout layout = layout_screen(input);
-  Ui ui{frame,       selection, view, marks, commands, theme_of(theme_in_use(view)),
-        input.scale, nullptr,   {},   {},    false};
+  Ui ui{frame, selection, view,  marks, commands, theme_of(theme_in_use(view)), input.scale, nullptr,
+        {},    {},        false, {},    false};
+  const Rect screen{0.0F, 0.0F, size.x, size.y};
   if (!view.picture.clear) draw_gaps(ui, layout, size.y - foot);
   draw_provenance(ui, {0.0F, size.y - foot, size.x, foot});
+  open_arrow_layer(screen);
   drag_splitters(ui, layout);
   draw_header(ui, layout);
   draw_banner(ui, layout[PanelId::banner]);
@@ -113,8 +117,9 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_caption(ui, layout[PanelId::caption]);
   draw_timeline(ui, layout[PanelId::timeline]);
   draw_status(ui, layout[PanelId::status]);
+  draw_block_arrows(ui, screen);
   draw_focus(ui, layout);
-  draw_overlays(ui, {0.0F, 0.0F, size.x, size.y});
+  draw_overlays(ui, screen);
 }
 
 }  // namespace attn::viz

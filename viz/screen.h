@@ -11,6 +11,7 @@
 #include "viz/picture_view.h"
 #include "viz/shell_view.h"
 #include "viz/theme.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 
@@ -77,6 +78,7 @@ struct ViewState : ViewSettings {
   AttentionViews attention;             // of strip, mask, weights, heads
   PictureView picture;                  // of films and stills
   HeatPainter* heat_painter = nullptr;  // draws large matrices; null: as coarse quads
+  TextLog* text_log = nullptr;          // of the frame drawn last; null: not kept
 };
 
 /// Mode present has a theme, a scale and splitters of its own.
@@ -84,6 +86,8 @@ ThemeId theme_in_use(const ViewState& view);
 ThemeId& theme_to_change(ViewState& view);
 Splits& splits_to_change(ViewState& view);
 float screen_scale(const ViewState& view);
+/// Shows a view of the lower right, alone when another one was.
+void show_side(ViewState& view, SideView side);
 LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height);
 
 /// What apply_style depends on: call it again when this differs.

@@ -61,6 +61,11 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .alone = view.picture.alone};
 }
 
+void show_side(ViewState& view, SideView side) {
+  view.side = side;
+  if (is_side_panel(view.maximised)) view.maximised = side_panel(side);
+}
+
 StyleKey style_key(const ViewState& view) { return {screen_scale(view), theme_in_use(view), view.mode}; }
 
 void show_selected_again(ViewState& view) {

@@ -281,6 +281,20 @@ Sample finish(const Spec& spec, Sample sample) {
   return sample;
 }
 
+trace::CompareSide side_of(const Sample& sample, const trace::Variant& variant, std::uint64_t bytes) {
+  trace::CompareSide side;
+  side.variant = variant;
+  side.text = trace::variant_text(variant, *sample.step, sample.manifest->model);
+  side.view = sample.attention;
+  side.launches = {
+      {trace::Stage::gather, 0, {.kernel = "gather_kv_kernel<float>", .grid = {}, .block = {}}},
+      {trace::Stage::attention, 0, {.kernel = "decode_l2_tiled_kernel<float>", .grid = {}, .block = {}}}};
+  side.bytes = bytes;
+  side.flop = 1000;
+  side.ms = NAN;
+  return side;
+}
+
 }  // namespace
 
 Sample make(const Spec& spec) {
@@ -341,6 +355,25 @@ Sample many(int count, int tokens, int block_size, StepKind kind, int first_id) 
     spec.seqs.push_back(std::move(seq));
   }
   return make(spec);
+}
+
+Sample compared(Sample sample) {
+  auto compare = std::make_shared<trace::CompareView>();
+  const trace::AttentionView& view = *sample.attention;
+  const bool decode = sample.step->path >= trace::AttentionPath::decode_paged;
+  compare->a = side_of(sample, {}, 1000);
+  compare->b = side_of(sample,
+                       decode ? trace::Variant{.path = trace::AttentionPath::decode_gather_masked}
+                              : trace::Variant{.level = 1},
+                       3400);
+  compare->max_abs_diff_o.assign(static_cast<std::size_t>(view.num_heads * view.num_q), 0.001F);
+  compare->worst = 0.25;
+  compare->worst_head = 2;
+  compare->worst_row = view.num_q - 1;
+  compare->max_abs_diff_o[view.at(2, view.num_q - 1, 1, 0)] = 0.25F;
+  compare->rows = view.num_q;
+  sample.frame.compare = compare;
+  return sample;
 }
 
 Sample empty() {

@@ -49,6 +49,8 @@ Sample prefill();
 Sample padded_decode();
 /// `count` sequences of `tokens` keys each, one step of the kind.
 Sample many(int count, int tokens, int block_size, trace::StepKind kind, int first_id = 0);
+/// With a comparison of the step: B moves 3.4 times the bytes, head 2 of the last row is the worst.
+Sample compared(Sample sample);
 /// No step yet.
 Sample empty();
 

@@ -13,42 +13,7 @@ namespace attn::viz {
 namespace {
 
 using trace::AttentionPath;
-using trace::CompareSide;
 using trace::CompareView;
-
-CompareSide side_of(const sample::Sample& sample, const trace::Variant& variant, std::uint64_t bytes) {
-  CompareSide side;
-  side.variant = variant;
-  side.text = trace::variant_text(variant, *sample.step, sample.manifest->model);
-  side.view = sample.attention;
-  side.launches = {
-      {trace::Stage::gather, 0, {.kernel = "gather_kv_kernel<float>", .grid = {}, .block = {}}},
-      {trace::Stage::attention, 0, {.kernel = "decode_l2_tiled_kernel<float>", .grid = {}, .block = {}}}};
-  side.bytes = bytes;
-  side.flop = 1000;
-  side.ms = NAN;
-  return side;
-}
-
-/// A beside B: B moves 3.4 times the bytes, and head 2 of the last row is the worst.
-sample::Sample compared(sample::Sample sample) {
-  auto compare = std::make_shared<CompareView>();
-  const trace::AttentionView& view = *sample.attention;
-  const bool decode = sample.step->path >= AttentionPath::decode_paged;
-  compare->a = side_of(sample, {}, 1000);
-  compare->b = side_of(
-      sample,
-      decode ? trace::Variant{.path = AttentionPath::decode_gather_masked} : trace::Variant{.level = 1},
-      3400);
-  compare->max_abs_diff_o.assign(static_cast<std::size_t>(view.num_heads * view.num_q), 0.001F);
-  compare->worst = 0.25;
-  compare->worst_head = 2;
-  compare->worst_row = view.num_q - 1;
-  compare->max_abs_diff_o[view.at(2, view.num_q - 1, 1, 0)] = 0.25F;
-  compare->rows = view.num_q;
-  sample.frame.compare = compare;
-  return sample;
-}
 
 const Command* last_compare(const Headless& ui) {
   const auto found = std::find_if(ui.commands.rbegin(), ui.commands.rend(), [](const Command& command) {
@@ -63,7 +28,8 @@ Headless& in_compare(Headless& ui) {
 }
 
 TEST(Compare, BothSidesTheWorstPlaceAndTheRatioAreMarked) {
-  for (const auto& sample : {compared(sample::padded_decode()), compared(sample::prefill())}) {
+  for (const auto& sample :
+       {sample::compared(sample::padded_decode()), sample::compared(sample::prefill())}) {
     Headless ui(1600, 900);
     in_compare(ui).selection.seq = sample.step->seqs.back().id;
     for (const trace::SeqState& seq : sample.step->seqs) {
@@ -85,7 +51,7 @@ TEST(Compare, BothSidesTheWorstPlaceAndTheRatioAreMarked) {
 }
 
 TEST(Compare, PadsAreMeasuredBesideTheLaw) {
-  const auto sample = compared(sample::padded_decode());
+  const auto sample = sample::compared(sample::padded_decode());
   Headless ui(1600, 900);
   int with_pads = 0;
   for (const trace::SeqState& seq : sample.step->seqs) {
@@ -99,7 +65,7 @@ TEST(Compare, PadsAreMeasuredBesideTheLaw) {
 }
 
 TEST(Compare, VariantsAreCycledAndPickedFromTheList) {
-  const auto sample = compared(sample::padded_decode());
+  const auto sample = sample::compared(sample::padded_decode());
   const auto choices = trace::variants_of(*sample.step, sample.manifest->model);
   ASSERT_GT(choices.size(), 4U);
   Headless ui(1600, 900);
@@ -177,7 +143,7 @@ TEST(Compare, BeginsByItselfOnceForAStep) {
 }
 
 TEST(Compare, EverythingStaysInsideThePanelAtEverySize) {
-  const auto sample = compared(sample::padded_decode());
+  const auto sample = sample::compared(sample::padded_decode());
   for (const auto& [w, h, scale] : {std::tuple{1024.0F, 640.0F, 1.0F},
                                     {1024.0F, 640.0F, 2.5F},
                                     {1600.0F, 900.0F, 1.0F},
@@ -196,7 +162,8 @@ TEST(Compare, EverythingStaysInsideThePanelAtEverySize) {
 }
 
 TEST(Compare, DifferenceAndBytesAreShownWhereverThePicturesAre) {
-  for (const auto& sample : {compared(sample::padded_decode()), compared(sample::prefill())}) {
+  for (const auto& sample :
+       {sample::compared(sample::padded_decode()), sample::compared(sample::prefill())}) {
     for (const auto& [w, h] : {std::pair{1024.0F, 640.0F}, {1366.0F, 768.0F}, {1600.0F, 900.0F}}) {
       Headless ui(w, h);
       in_compare(ui).draw(sample.frame);
@@ -211,7 +178,7 @@ TEST(Compare, DifferenceAndBytesAreShownWhereverThePicturesAre) {
 }
 
 TEST(Compare, BarsOfBothSidesStandOnOneLineAndShareTheirScale) {
-  auto sample = compared(sample::padded_decode());
+  auto sample = sample::compared(sample::padded_decode());
   // The other side attends to its own keys only: wider bars, and a larger weight at its top.
   auto other = std::make_shared<trace::AttentionView>(*sample.attention);
   other->attended = other->k_lens;

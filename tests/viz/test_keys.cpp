@@ -78,10 +78,55 @@ TEST(Keys, LayerHeadAndSequence) {
   EXPECT_EQ(screen.commands[0].selection.seq, 2);
   screen.type(s.frame, "6");  // there is no sixth
   EXPECT_TRUE(screen.commands.empty());
-  screen.selection.stage = trace::Stage::attention;
-  screen.type(s.frame, ".");  // out_mlp does not occur in this record
+}
+
+TEST(Keys, CommaAndPeriodMoveByTheSmallestPlace) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.grain = trace::Grain::stage;
+  for (const auto& [typed, by] : {std::pair{".", 1}, {",", -1}}) {
+    screen.type(s.frame, typed);
+    ASSERT_EQ(screen.commands.size(), 1U);
+    EXPECT_EQ(screen.commands[0].kind, Command::Kind::move);
+    EXPECT_EQ(screen.commands[0].grain, trace::Grain::cell);
+    EXPECT_EQ(screen.commands[0].a, by);
+  }
+  Commands commands;  // the menu still steps by stages
+  run_key(KeyAction::stage_forward, 0, s.frame, {.stage = trace::Stage::attention}, screen.view, commands);
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(commands[0].selection.stage, trace::Stage::lm_head) << "out_mlp does not occur in this record";
+}
+
+TEST(Keys, ControlZeroIsTheTenthBookmarkOnceThereIsOne) {
+  Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.scale = 1.21F;
+  screen.chord(s.frame, {.key = '0', .ctrl = true});
+  EXPECT_FLOAT_EQ(screen.view.scale, 1.0F);
+  s.frame.bookmarks.resize(10);
+  screen.view.scale = 1.21F;
+  screen.chord(s.frame, {.key = '0', .ctrl = true});
   ASSERT_EQ(screen.commands.size(), 1U);
-  EXPECT_EQ(screen.commands[0].selection.stage, trace::Stage::lm_head);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::go_to_bookmark);
+  EXPECT_EQ(screen.commands[0].a, 9);
+  EXPECT_FLOAT_EQ(screen.view.scale, 1.21F);
+}
+
+TEST(Keys, ZGivesTheLowerRightTheWindowAndSGoesThroughItsViews) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.side = SideView::code;
+  screen.type(s.frame, "z");
+  EXPECT_EQ(screen.view.maximised, PanelId::code);
+  screen.type(s.frame, "s");
+  EXPECT_EQ(screen.view.maximised, PanelId::stages);
+  screen.draw(s.frame);
+  ASSERT_TRUE(screen.marks.get("stages"));
+  EXPECT_GT(screen.marks.get("stages")->rect.w, 1500.0F);
+  screen.click(s.frame, "side/tab/costs");
+  EXPECT_EQ(screen.view.maximised, PanelId::costs);
+  screen.click(s.frame, "side/tab/action");
+  EXPECT_EQ(screen.view.maximised, PanelId::count_);
 }
 
 TEST(Keys, ViewKeysChangeTheView) {

@@ -259,6 +259,28 @@ TEST(Screen, KeysAreOffWhileTyping) {
   EXPECT_EQ(screen.view.prompt, "5?x");
 }
 
+TEST(Screen, NamesMeanTheSameInCodeAndPanels) {
+  const Sample s = sample::padded_decode();
+  Headless screen(1600, 900);
+  screen.hover(s.frame, "tables/slot");
+  EXPECT_EQ(screen.view.next_hover.name, "slot_mapping");
+  screen.view.stage = StageView::tiles;
+  for (const auto& [mark, name] : {std::pair{"tiles/gauge/alpha", "alpha"}, {"tiles/gauge/o", "o"}}) {
+    screen.hover(s.frame, mark);
+    EXPECT_EQ(screen.view.next_hover.name, name) << mark;
+  }
+  // The other way round: what carries the name is drawn otherwise while it is meant elsewhere.
+  const auto vertices_while = [&](const char* name) {
+    ImGui::GetIO().MousePos = {-100.0F, -100.0F};
+    screen.draw(s.frame);
+    screen.view.next_hover.name = name;
+    screen.draw(s.frame);
+    return screen.vertices();
+  };
+  const int plain = vertices_while("");
+  for (const char* name : {"slot_mapping", "alpha", "o"}) EXPECT_GT(vertices_while(name), plain) << name;
+}
+
 TEST(Screen, HoverLightsUpTheSameBlockElsewhere) {
   const Sample s = sample::padded_decode();
   Headless screen(1600, 900);

@@ -26,7 +26,7 @@ std::vector<CardSize> card_sizes(int slot_columns, int slot_rows, bool with_slot
   }
   for (const auto& [w, h] : {std::pair{76.0F, 40.0F}, {64.0F, 36.0F}, {54.0F, 34.0F}, {48.0F, 32.0F}})
     sizes.push_back({CardDetail::fill, w, h, 4.0F});
-  sizes.push_back({CardDetail::fill, 39.0F, 28.0F, 3.0F});
+  for (const float h : {28.0F, 25.0F}) sizes.push_back({CardDetail::fill, 39.0F, h, 3.0F});
   for (const float side : {26.0F, 20.0F, 16.0F, 12.0F, 8.0F, 6.0F, 4.0F, 3.0F})
     sizes.push_back({CardDetail::tile, side, side, side / 6.0F});
   return sizes;

@@ -16,7 +16,7 @@ constexpr float kTabs = 30.0F;
 constexpr float kBanner = 30.0F;
 constexpr float kNumbers = 48.0F;
 constexpr float kNumbersFrom = 300.0F;  // a lower stage keeps its height for itself
-constexpr float kFreeQueue = 60.0F;
+constexpr float kFreeQueue = 34.0F;     // one line
 
 float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
 
@@ -60,20 +60,6 @@ class Plan {
   const float s_, w_, h_;
   Cutter inner_{};
 };
-
-PanelId panel_of(SideView side) {
-  switch (side) {
-    case SideView::code:
-      return PanelId::code;
-    case SideView::costs:
-      return PanelId::costs;
-    case SideView::changes:
-      return PanelId::changes;
-    case SideView::stages:
-      break;
-  }
-  return PanelId::stages;
-}
 
 /// Cuts the piece a splitter bounds: the dragged share, or `fallback` pixels, within what both parts need.
 /// `whole` is the length that the share is of.
@@ -166,13 +152,13 @@ void Plan::stage(Cutter column, bool with_mask, bool with_numbers) {
 
 void Plan::side(Cutter column) {
   out_[PanelId::side_tabs] = tabs(column);
-  out_[panel_of(input_.side)] = column.rest;
+  out_[side_panel(input_.side)] = column.rest;
 }
 
 /// Pool, free queue and block tables above each other.
 void Plan::memory(Cutter column) {
   out_[PanelId::tables] = column.bottom(
-      std::clamp(column.rest.h * 0.34F, std::min(172.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
+      std::clamp(column.rest.h * 0.34F, std::min(136.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
   out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
   out_[PanelId::pool] = column.rest;
 }
@@ -182,6 +168,7 @@ void Plan::maximise(Cutter column) {
   if (id == PanelId::timeline || id == PanelId::header || id == PanelId::status || id == PanelId::caption ||
       id == PanelId::banner)
     return;
+  if (is_side_panel(id)) out_[PanelId::side_tabs] = tabs(column);
   out_[id] = column.rest;
 }
 
@@ -193,7 +180,7 @@ void Plan::explore_wide() {
   Cutter right{divide(window, Split::right, std::clamp(w_ * 0.29F, 400.0F, 820.0F) * s_, 300.0F, 520.0F, true,
                       true, whole),
                out_.gap};
-  side({divide(right, Split::side, right.rest.h * 0.335F, 140.0F, 350.0F, false, true, right.rest.h),
+  side({divide(right, Split::side, right.rest.h * 0.465F, 140.0F, 330.0F, false, true, right.rest.h),
         out_.gap});
   memory(right);
   strip(window);
@@ -278,7 +265,7 @@ void Plan::explore() {
   const bool compact = !wide && w_ >= 880.0F && h_ >= 500.0F;
   const bool tiny = h_ < 420.0F;
   set_pages(wide ? 1 : compact ? 2 : tiny ? 8 : 5);
-  frame(wide ? std::clamp(h_ * 0.19F, 150.0F, 260.0F) : compact ? 118.0F : tiny ? 0.0F : 92.0F, true);
+  frame(wide ? std::clamp(h_ * 0.18F, 150.0F, 260.0F) : compact ? 118.0F : tiny ? 0.0F : 92.0F, true);
   banner(inner_);
   if (input_.maximised != PanelId::count_) return maximise(inner_);
   if (wide) return explore_wide();
@@ -321,6 +308,24 @@ void Plan::alone() {
 }
 
 }  // namespace
+
+PanelId side_panel(SideView side) {
+  switch (side) {
+    case SideView::code:
+      return PanelId::code;
+    case SideView::costs:
+      return PanelId::costs;
+    case SideView::changes:
+      return PanelId::changes;
+    case SideView::stages:
+      break;
+  }
+  return PanelId::stages;
+}
+
+bool is_side_panel(PanelId id) {
+  return id == PanelId::code || id == PanelId::stages || id == PanelId::costs || id == PanelId::changes;
+}
 
 float& share_of(Splits& splits, Split split) {
   switch (split) {

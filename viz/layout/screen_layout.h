@@ -40,6 +40,10 @@ enum class ScreenMode : unsigned char { explore, present };
 enum class StageView : unsigned char { weights, tiles, heads, compare };
 enum class SideView : unsigned char { code, stages, costs, changes };
 
+/// The panel of a view of the lower right, and whether a panel is one of them.
+PanelId side_panel(SideView side);
+bool is_side_panel(PanelId id);
+
 /// What the user dragged, as shares of what is divided; 0 = default, each clamped to what the panels need.
 struct Splits {
   float left = 0.0F;    // width of requests, of the window
@@ -69,8 +73,10 @@ struct LayoutInput {
   ScreenMode mode = ScreenMode::explore;
   StageView stage = StageView::weights;
   SideView side = SideView::stages;
-  int page = 0;                         // of what does not fit at once; wraps
-  PanelId maximised = PanelId::count_;  // one panel in the place of all between header and timeline
+  int page = 0;  // of what does not fit at once; wraps
+  // One panel in the place of all between header and timeline; of the lower right with its tabs, so that its
+  // other views can be reached.
+  PanelId maximised = PanelId::count_;
   Splits splits = {};
   bool broken = false;  // room for the banner
   bool caption = true;  // of mode present

@@ -13,6 +13,9 @@
 namespace attn::viz {
 namespace {
 
+constexpr float kRowGap = 4.0F;
+constexpr float kFormulaLine = 19.0F;  // px at scale 1
+
 /// Position whose slot is explained: the hovered or selected key of the sequence, else the newest token that
 /// this step stores.
 int position_of(const Ui& ui, const trace::SeqState& seq) {
@@ -26,14 +29,17 @@ bool shared(const trace::StepRecord& step, int block) {
          step.blocks[static_cast<std::size_t>(block)].ref_count > 1;
 }
 
+/// The rule and, below it, the rule with numbers; in one line's room only the latter.
 void draw_formula(Ui& ui, const Rect& box, const trace::SeqState& seq) {
   const int bs = std::max(1, ui.frame.step->config.block_size);
   const int pos = position_of(ui, seq);
   const int block = block_of(seq, pos, bs);
-  const float h = ui.px(19);
-  text_in(ui, FontRole::mono, {box.x, box.y, box.w, h}, ui[Color::muted],
-          fmt::format("slot = table[pos / {0}] \xC3\x97 {0} + pos % {0}", bs), Align::left);
-  const Rect live{box.x, box.y + h, box.w, h};
+  const float h = ui.px(kFormulaLine);
+  const bool rule = box.h >= 2.0F * h;
+  if (rule)
+    text_in(ui, FontRole::mono, {box.x, box.y, box.w, h}, ui[Color::muted],
+            fmt::format("slot = table[pos / {0}] \xC3\x97 {0} + pos % {0}", bs), Align::left);
+  const Rect live{box.x, rule ? box.y + h : box.y, box.w, h};
   if (block < 0) {
     text_in(ui, FontRole::mono, live, ui[Color::muted],
             fmt::format("{}: position {} has no block", seq_letter(seq.id), pos), Align::left);
@@ -44,7 +50,12 @@ void draw_formula(Ui& ui, const Rect& box, const trace::SeqState& seq) {
   const std::string text =
       fmt::format("{}: pos {} \xE2\x86\x92 table[{}] \xC3\x97 {} + {} = {} \xC3\x97 {} + {} = {}",
                   seq_letter(seq.id), pos, pos / bs, bs, pos % bs, block, bs, pos % bs, slot);
-  text_in(ui, FontRole::mono, live, ui[Color::text], text, Align::left);
+  const std::string middle = fmt::format("{}: pos {} \xE2\x86\x92 {} \xC3\x97 {} + {} = {}",
+                                         seq_letter(seq.id), pos, block, bs, pos % bs, slot);
+  const std::string brief = fmt::format("pos {} \xE2\x86\x92 slot {}", pos, slot);
+  const std::string_view shown = first_fitting(ui, FontRole::mono, live.w, {text, middle, brief});
+  const float shown_w = text_in(ui, FontRole::mono, live, ui[Color::text], shown, Align::left);
+  name_tag(ui, {live.x - ui.px(3), live.y, shown_w + ui.px(6), live.h}, "slot_mapping");
   mark(ui, "tables/slot", live, fmt::format("slot {}", slot),
        fmt::format("block_table of {} [{}] I32; PagedKv::slot", seq_letter(seq.id), pos / bs));
 }
@@ -191,7 +202,7 @@ TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& l
       text_width(ui, FontRole::mono, std::to_string(std::max<std::size_t>(10, step.blocks.size()))) +
       ui.px(10);
   look.cell_h = ui.px(22);
-  look.row_h = look.cell_h + ui.px(4);
+  look.row_h = look.cell_h + ui.px(kRowGap);
   look.pitch = look.cell_w + ui.px(3);
   look.chip_x = list.x;
   look.x0 = list.x + ui.px(30);
@@ -244,15 +255,18 @@ void draw_block_tables(Ui& ui, const Rect& rect) {
     return;
   }
   if (lit(ui, "block_tables")) outline(ui, rect, ui[Color::accent], ui.px(2), ui.px(4));
-  const float formula_h = ui.px(42);
-  Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
   const trace::SeqState& focused = *find_seq(step->seqs, focus);
   const int lit_index = position_of(ui, focused) / std::max(1, step->config.block_size);
   const std::vector<TableRow> rows = rows_of(ui.frame);
+  // Tables come first: where not all fit, the rule yields to one more of them.
+  const float all_h = ui.px(26) * static_cast<float>(rows.size()) - ui.px(kRowGap);
+  const float formula_h = ui.px(kFormulaLine * (ui.body.h >= all_h + ui.px(42) ? 2.0F : 1.0F) + 4.0F);
+  Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
   const float row_h = look_of(ui, rows, list, 0.0F, lit_index).row_h;
-  list.h = std::max(row_h, std::floor(list.h / row_h) * row_h);  // no row is cut
+  // No row is cut; the last one needs no gap below it.
+  list.h = std::max(row_h, std::floor((list.h + ui.px(kRowGap)) / row_h) * row_h) - ui.px(kRowGap);
   const float top = begin_scroll(ui, "tables/list", list);
-  follow_focus(ui, rows, row_h, list.h, focus);
+  follow_focus(ui, rows, row_h, list.h + ui.px(kRowGap), focus);
   const TableLook look = look_of(ui, rows, list, top, lit_index);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const Rect row{list.x, look.cell(r, 0).y, list.w, look.row_h};
@@ -260,9 +274,10 @@ void draw_block_tables(Ui& ui, const Rect& rect) {
     const bool seen = visible_part(ui, row).w > 0.0F || (r + 1 < rows.size() && rows[r + 1].common > 0);
     if (seen) draw_row(ui, rows, r, look, rows[r].seq->id == focus ? lit_index : -1);
   }
-  end_scroll(ui, look.cell(rows.size(), 0).y);
+  end_scroll(ui, look.cell(rows.size(), 0).y - ui.px(kRowGap));
   if (ui.body.h > formula_h + ui.px(20))
-    draw_formula(ui, {ui.body.x, ui.body.bottom() - formula_h + ui.px(4), ui.body.w, formula_h}, focused);
+    draw_formula(ui, {ui.body.x, ui.body.bottom() - formula_h + ui.px(4), ui.body.w, formula_h - ui.px(4)},
+                 focused);
   end_panel(ui);
 }
 

@@ -17,6 +17,7 @@ namespace {
 constexpr FontRole kFont = FontRole::mono_small;
 constexpr int kNumberColumns = 4;
 constexpr int kWatchRows = 5;
+constexpr float kLeastLines = 12.0F;  // of code, before more than one value is watched
 
 struct Pane {
   const CodePlace& place;
@@ -56,6 +57,8 @@ Rgb ink_of(const Ui& ui, Ink ink) {
   }
   return ui[Color::text];
 }
+
+float code_row_h(const Ui& ui) { return std::round(font_size(kFont, ui.scale) * 1.4F); }
 
 void draw_name(Ui& ui, const Rect& word, std::string_view name) {
   const bool here = touch(ui, word).hovered;
@@ -127,12 +130,13 @@ void follow(Ui& ui, const Pane& pane, const std::vector<CodeRow>& rows) {
   const int next = pane.place.next.first;
   if (pane.writer_line < 0 && next > line)
     scroll = std::max(scroll, std::min(at, y_of(next) + 3.0F * pane.row_h - pane.area.h));
-  ImGui::SetScrollY(std::max(0.0F, scroll));
+  ImGui::SetScrollY(std::max(0.0F, std::floor(scroll / pane.row_h) * pane.row_h));  // no line is cut
 }
 
 void draw_text(Ui& ui, Pane pane) {
   pane.char_w = text_width(ui, kFont, "0000000000") * 0.1F;
-  pane.row_h = std::round(font_size(kFont, ui.scale) * 1.4F);
+  pane.row_h = code_row_h(ui);
+  pane.area.h = std::max(pane.row_h, std::floor(pane.area.h / pane.row_h) * pane.row_h);
   pane.text_x = pane.area.x + ui.px(22) + pane.char_w * static_cast<float>(kNumberColumns);
   const float scroll_bar = ui.px(12);
   const auto columns = static_cast<int>((pane.area.right() - scroll_bar - pane.text_x) / pane.char_w);
@@ -212,7 +216,8 @@ void draw_controls(Ui& ui, const Rect& rect, const CodePlace& place, bool titled
   const Rect title{x + ui.px(4), rect.y, right - x - ui.px(4), rect.h};
   if (title.w < ui.px(60)) return;
   const std::string_view file = place.source->path.substr(place.source->path.rfind('/') + 1);
-  text_in(ui, FontRole::small, title, ui[Color::muted], file, Align::right);
+  text_in(ui, FontRole::small, title, ui[Color::muted],
+          first_fitting(ui, FontRole::small, title.w, {file, ""}), Align::right);
   mark(ui, "code/title", title, place.title, std::string(place.source->path));
 }
 
@@ -256,6 +261,7 @@ void draw_watch(Ui& ui, const std::vector<WatchValue>& values, const Rect& rect,
     const std::string was = "was " + value.before;
     if (value.changed() && text_width(ui, FontRole::mono_small, was) <= old.w)
       text_in(ui, FontRole::mono_small, old, ui[Color::muted], was, Align::left);
+    name_tag(ui, row, value.name);
     mark(ui, "code/watch/" + value.label, row,
          value.before.empty() ? value.now : fmt::format("{}, before {}", value.now, value.before),
          value.source);
@@ -277,8 +283,10 @@ void draw_body(Ui& ui, const CodePlace& place, const Rect& body) {
   const bool from_elsewhere = !meant.empty() && !(ui.mouse_here && touch(ui, body).hovered);
   const Writer writer = from_elsewhere ? writer_of(ui.frame, place, meant) : Writer{};
   const std::vector<WatchValue> values = watched(ui, place);
-  // As many as leave a few lines of code.
-  const int room = static_cast<int>((rest.h - ui.px(104)) / row_h);
+  // As many as leave a dozen lines of code, or one in lower panels.
+  const float code_h = kLeastLines * code_row_h(ui) + row_h + ui.px(8);
+  const int least = rest.h >= ui.px(104) + row_h ? 1 : 0;
+  const int room = std::max(least, static_cast<int>((rest.h - code_h) / row_h));
   const int rows = std::min({static_cast<int>(values.size()), kWatchRows, room});
   const float watch_h = row_h * static_cast<float>(rows) + ui.px(4);
   if (rows > 0) {
@@ -315,7 +323,11 @@ void draw_code(Ui& ui, const Rect& rect) {
   const CodePlace place = code_place(ui.frame, ui.selection, static_cast<CodeTab>(view.tab), view.launch);
   // Low panels keep their lines for the code: the title is then in the tab's tooltip only.
   const bool low = rect.h < ui.px(300);
-  if (!begin_panel(ui, "code", rect, low ? std::string() : place.title, place.source->path)) return;
+  const std::string_view path = place.source->path;
+  const float room = rect.w - ui.px(60) - text_width(ui, FontRole::strong, place.title);
+  const std::string_view caption =
+      first_fitting(ui, FontRole::small, room, {path, path.substr(path.rfind('/') + 1)});
+  if (!begin_panel(ui, "code", rect, low ? std::string() : place.title, caption)) return;
   Rect body = ui.body;
   if (body.h >= ui.px(70)) {
     draw_controls(ui, {body.x, body.y, body.w, ui.px(24)}, place, low);

@@ -104,8 +104,9 @@ std::optional<WatchValue> Watch::tile_value(std::string_view name) {
   if (name == "alpha") return WatchValue{"alpha", n(tile.alpha), "", at("tile_alpha")};
   if (name == "o") return WatchValue{"|o|", n(tile.o_new), n(tile.o_old), at("tile_o_norm")};
   if (name == "scores") {
-    return WatchValue{fmt::format("max(scores of keys {}..{})", tile.begin, tile.end - 1), n(tile.m_tile), "",
-                      at("scores")};
+    return WatchValue{"max(scores)", n(tile.m_tile), "",
+                      fmt::format("scores[{}, {}, {}..{}] F32, {}", row.head, row.row, tile.begin,
+                                  tile.end - 1, frame_.attention->kernel)};
   }
   if (name == "lse")
     return WatchValue{"lse", n(row.lse), "",
@@ -114,6 +115,12 @@ std::optional<WatchValue> Watch::tile_value(std::string_view name) {
 }
 
 std::optional<WatchValue> Watch::value(std::string_view name) {
+  auto found = find(name);
+  if (found) found->name = name;
+  return found;
+}
+
+std::optional<WatchValue> Watch::find(std::string_view name) {
   if (!frame_.step) return std::nullopt;
   const bool plan = name == "k_tile" || name == "num_splits";
   if (plan && !frame_.attention) return std::nullopt;

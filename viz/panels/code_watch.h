@@ -15,6 +15,7 @@ struct WatchValue {
   std::string now;     // "21"
   std::string before;  // at the step (or tile) before; "" not known
   std::string source;
+  std::string name{};  // as code and panels know it: "context_lens"
   bool changed() const { return !before.empty() && before != now; }
 };
 /// Values of several names at one place; the tiles of the row are read once.
@@ -25,6 +26,7 @@ class Watch {
   std::optional<WatchValue> value(std::string_view name);
 
  private:
+  std::optional<WatchValue> find(std::string_view name);
   std::optional<WatchValue> tile_value(std::string_view name);
   const TileRow* tiles();
 

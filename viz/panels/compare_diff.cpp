@@ -205,6 +205,7 @@ std::string difference_text(const Frame& frame, const trace::CompareView& compar
 void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
   const Rect heading{rect.x, rect.y, rect.w, ui.px(20)};
   text_in(ui, FontRole::strong, heading, ui[Color::text], difference_text(ui.frame, compare), Align::left);
+  name_tag(ui, {heading.x, heading.y, text_width(ui, FontRole::strong, "o"), heading.h}, "o");
   mark(ui, "compare/diff/text", heading, difference_text(ui.frame, compare), "o of both launches");
   const DiffGrid grid = grid_of(ui, compare);
   const int heads = compare.a.view->num_heads;

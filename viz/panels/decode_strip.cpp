@@ -7,27 +7,13 @@
 #include <cmath>
 
 #include "core/trace/number_text.h"
-#include "viz/layout/bar_layout.h"
+#include "viz/panels/decode_parts.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/zoom.h"
 
 namespace attn::viz {
 namespace {
-
-struct Strip {
-  const WeightsInput& in;
-  DecodeView& view;
-  const trace::SeqState& seq;
-  Span keys;       // shown
-  BarLayout bars;  // of the keys shown, counted from keys.from
-  Rect plot;
-  float axis_max = 1.0F;
-  int block_size = 1;
-
-  int first_key(int bar) const { return keys.from + bars.first_key(bar); }
-  int end_key(int bar) const { return keys.from + bars.end_key(bar); }
-};
 
 /// 1, 2 or 5 times a power of ten, at least `value`: the axis changes rarely while stepping.
 float axis_ceiling(float value) {
@@ -51,7 +37,7 @@ float largest(const WeightsInput& in, int from, int to) {
   return out;
 }
 
-float height_of(const Ui& ui, const Strip& strip, float weight) {
+float height_of(const Ui& ui, const DecodeStrip& strip, float weight) {
   const WeightScale scale = ui.view.weight_scale;
   const float t = scale == WeightScale::rank    ? strip.view.ranks.rank(weight)
                   : scale == WeightScale::log10 ? weight_position(weight, true)
@@ -59,7 +45,7 @@ float height_of(const Ui& ui, const Strip& strip, float weight) {
   return std::round(std::clamp(t, 0.0F, 1.0F) * strip.plot.h);
 }
 
-void draw_axis(Ui& ui, const Strip& strip, const Rect& left) {
+void draw_axis(Ui& ui, const DecodeStrip& strip, const Rect& left) {
   const WeightScale scale = ui.view.weight_scale;
   for (int i = 0; i <= 2; ++i) {
     const float t = static_cast<float>(i) * 0.5F;
@@ -74,7 +60,7 @@ void draw_axis(Ui& ui, const Strip& strip, const Rect& left) {
 }
 
 /// Pads are hatched over the whole height: there is nothing in them, and yet they are attended.
-void draw_pad_ground(Ui& ui, const Strip& strip) {
+void draw_pad_ground(Ui& ui, const DecodeStrip& strip) {
   for (const BarGroup& group : strip.bars.groups) {
     if (group.block >= 0) continue;
     const Rect first = strip.bars.column(group.first_bar, strip.plot);
@@ -95,7 +81,7 @@ void draw_pad_ground(Ui& ui, const Strip& strip) {
 }
 
 /// All keys of a block light up when it is hovered in the pool, and when it is the selected one.
-void draw_block_ground(Ui& ui, const Strip& strip) {
+void draw_block_ground(Ui& ui, const DecodeStrip& strip) {
   for (const BarGroup& group : strip.bars.groups) {
     const bool hovered = group.block >= 0 && group.block == ui.view.hover.block;
     const bool selected = group.block >= 0 && group.block == ui.selection.block;
@@ -107,7 +93,7 @@ void draw_block_ground(Ui& ui, const Strip& strip) {
   }
 }
 
-std::string key_text(const Ui& ui, const Strip& strip, int k, float weight) {
+std::string key_text(const Ui& ui, const DecodeStrip& strip, int k, float weight) {
   if (k >= strip.in.rows.k_len) return fmt::format("key {}: zero pad, weight {:.6f}", k, num(weight));
   const std::string token = static_cast<std::size_t>(k) < strip.seq.token_ids.size()
                                 ? token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)])
@@ -117,7 +103,7 @@ std::string key_text(const Ui& ui, const Strip& strip, int k, float weight) {
   return fmt::format("key {} ({}): weight {:.6f}", k, token, num(weight));
 }
 
-std::string bar_text(const Ui& ui, const Strip& strip, int index) {
+std::string bar_text(const Ui& ui, const DecodeStrip& strip, int index) {
   const int k = strip.first_key(index);
   const int end = strip.end_key(index);
   if (end - k == 1) return key_text(ui, strip, k, strip.in.view->weight(strip.in.head, strip.in.rows.q0, k));
@@ -127,21 +113,23 @@ std::string bar_text(const Ui& ui, const Strip& strip, int index) {
   return fmt::format("keys {} to {}: largest weight {:.6f}", k, end - 1, num(weight));
 }
 
-/// Weight above a bar, with as many digits as its column has room for; nothing where not even one has.
-void draw_number(Ui& ui, const Strip& strip, const Rect& bar, float weight) {
-  const float room = bar.w + ui.px(4);
+/// Weight above a bar, with as many digits as have room beside its neighbours'; a weight of which they would
+/// show nothing has its number in the tooltip only.
+void draw_number(Ui& ui, const DecodeStrip& strip, const Rect& bar, float weight) {
+  const float room = bar.w - 1.0F;
   for (const int digits : {3, 2, 1}) {
     const std::string number = fmt::format("{:.{}f}", num(weight), digits);
     const std::string_view text = number.starts_with("0.") ? std::string_view(number).substr(1) : number;
     if (text_width(ui, FontRole::mono_small, text) > room) continue;
+    if (text.find_first_not_of(".0") == std::string_view::npos) return;
     const float h = font_pixels(FontRole::mono_small) + ui.px(2);
     const float y = std::max(strip.plot.y - h, bar.y - h);
-    text_in(ui, FontRole::mono_small, {bar.x - ui.px(2), y, room, h}, ui[Color::text], text, Align::center);
+    text_in(ui, FontRole::mono_small, {bar.x, y, bar.w, h}, ui[Color::text], text, Align::center);
     return;
   }
 }
 
-void draw_bar(Ui& ui, const Strip& strip, int index) {
+void draw_bar(Ui& ui, const DecodeStrip& strip, int index) {
   const int k = strip.first_key(index);
   const int end = strip.end_key(index);
   const Rect column = strip.bars.column(index, strip.plot);
@@ -169,7 +157,7 @@ void draw_bar(Ui& ui, const Strip& strip, int index) {
 }
 
 /// "weights/key/12": the bar that holds key 12, made on demand.
-void add_key_family(Ui& ui, const Strip& strip) {
+void add_key_family(Ui& ui, const DecodeStrip& strip) {
   std::vector<Mark> bars;
   if (strip.bars.num_bars() <= kMaxHeatCells) {  // few: their texts are cheap, and complete
     for (int i = 0; i < strip.bars.num_bars(); ++i)
@@ -197,7 +185,7 @@ void add_key_family(Ui& ui, const Strip& strip) {
                       });
 }
 
-void touch_bars(Ui& ui, const Strip& strip, bool dragged) {
+void touch_bars(Ui& ui, const DecodeStrip& strip, bool dragged) {
   if (dragged || !touch(ui, strip.plot).hovered) return;
   const float mouse_x = ImGui::GetIO().MousePos.x;
   for (int i = 0; i < strip.bars.num_bars(); ++i) {
@@ -224,125 +212,24 @@ void touch_bars(Ui& ui, const Strip& strip, bool dragged) {
   }
 }
 
-/// Cut to `room` with an ellipsis, whole characters only.
-std::string shortened(const Ui& ui, std::string label, float room) {
-  if (text_width(ui, FontRole::mono_small, label) <= room) return label;
-  while (!label.empty() && text_width(ui, FontRole::mono_small, label + "\xE2\x80\xA6") > room) {
-    while (label.size() > 1 && (static_cast<unsigned char>(label.back()) & 0xC0U) == 0x80U) label.pop_back();
-    label.pop_back();
-  }
-  return label + "\xE2\x80\xA6";
-}
-
-/// The token's text, reading upwards towards its bar.
-void draw_token(Ui& ui, const Strip& strip, int index, float y, float h) {
-  const int k = strip.first_key(index);
-  const Rect column = strip.bars.column(index, strip.plot);
-  const bool known = k < strip.in.rows.k_len && static_cast<std::size_t>(k) < strip.seq.token_ids.size();
-  if (strip.bars.keys_per_bar > 1 || !known || column.w < ui.px(12)) return;
-  const std::string label =
-      shortened(ui, token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)]), h - ui.px(2));
-  const float line_h = font_pixels(FontRole::mono_small);
-  text_up(ui, FontRole::mono_small, column.x + (column.w - line_h) * 0.5F,
-          y + text_width(ui, FontRole::mono_small, label), ui[Color::text], label);
-}
-
-/// Height that the longest token label needs, up to a limit.
-float tokens_height(const Ui& ui, const Strip& strip, float most) {
-  float longest = 0.0F;
-  for (int k = strip.keys.from; k < std::min(strip.keys.to, strip.in.rows.k_len); ++k) {
-    if (static_cast<std::size_t>(k) < strip.seq.token_ids.size())
-      longest = std::max(longest,
-                         text_width(ui, FontRole::mono_small,
-                                    token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)])));
-  }
-  return std::min(most, longest + ui.px(6));
-}
-
-/// Bracket and id under the keys of one physical block (or under the pads).
-void draw_group(Ui& ui, const Strip& strip, const BarGroup& group, float y) {
-  const Rect first = strip.bars.column(group.first_bar, strip.plot);
-  const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
-  const Rect box{first.x, y, last.right() - first.x, ui.px(18)};
-  const bool pad = group.block < 0;
-  const std::string& prefix = strip.in.prefix;
-  line(ui, box.x, y, box.right(), y, pad ? ui[Color::pad] : ui[Color::stroke], ui.px(2));
-  const std::string id = pad ? "PAD" : fmt::format("block {}", group.block);
-  const bool roomy = text_width(ui, FontRole::small, id) <= box.w;
-  const std::string shown = roomy ? id : pad ? "" : std::to_string(group.block);
-  if (text_width(ui, FontRole::small, shown) <= box.w)
-    text_in(ui, FontRole::small, box, pad ? ui[Color::pad] : ui[Color::text], shown, Align::center);
-  const bool lit = !pad && (group.block == ui.selection.block || group.block == ui.view.hover.block);
-  if (lit)
-    outline(ui, box, ui[group.block == ui.selection.block ? Color::selection : Color::accent], ui.px(1));
-  if (pad) {
-    const Hit hit =
-        mark(ui, prefix + "/pads", box,
-             fmt::format("{} zero pads after context_len {}", strip.in.rows.pads(), strip.in.rows.k_len),
-             "gather_kv pads with zeros up to max context_len");
-    if (hit.hovered) ui.view.next_hover.name = "context_lens";
-    return;
-  }
-  const int logical = strip.first_key(group.first_bar) / strip.block_size;
-  const Hit hit = mark(ui, fmt::format("{}/block/{}", prefix, logical), box,
-                       fmt::format("logical block {} of {} is physical block {}", logical,
-                                   seq_letter(strip.in.rows.seq), group.block),
-                       fmt::format("block_tables[{}][{}] I32", strip.in.rows.batch, logical));
-  if (hit.hovered) {
-    ui.view.next_hover.block = group.block;
-    ui.view.next_hover.name = "block_tables";
-  }
-  if (hit.clicked) select(ui, [&](Selection& s) { s.block = group.block; });
-}
-
-std::vector<int> blocks_of_keys(const Strip& strip) {
+std::vector<int> blocks_of_keys(const DecodeStrip& strip) {
   std::vector<int> blocks(static_cast<std::size_t>(strip.keys.size()), -1);
   for (int k = strip.keys.from; k < std::min(strip.keys.to, strip.in.rows.k_len); ++k)
     blocks[static_cast<std::size_t>(k - strip.keys.from)] = block_of(strip.seq, k, strip.block_size);
   return blocks;
 }
 
-/// One line above the bars: what is shown, the scale, zoom.
-void draw_top(Ui& ui, const Strip& strip, const Rect& line_box) {
-  Rect rest = line_box;
-  const bool large = strip.bars.keys_per_bar > 1 || !strip.view.keys.whole();
-  const ZoomAxes axes{&strip.view.keys, nullptr, std::min(1.0, 8.0 / std::max(1, strip.in.rows.attended)),
-                      1.0};
-  if (large) rest.w -= zoom_buttons(ui, strip.in.prefix, rest, axes);
-  const WeightScale scale = ui.view.weight_scale;
-  const char* label = scale == WeightScale::log10 ? "log10" : scale == WeightScale::rank ? "rank" : "linear";
-  const float w = ui.px(58);
-  if (rest.w > w + ui.px(80)) {
-    if (button(ui, strip.in.prefix + "/scale", {rest.right() - w, rest.y, w, std::min(rest.h, ui.px(24))},
-               label, "height of the bars: linear, log10 (floor 1e-6), rank (L)"))
-      ui.view.weight_scale = next_scale(scale);
-    rest.w -= w + ui.px(8);
-  }
-  std::string text = fmt::format("{} keys", strip.in.rows.k_len);
-  if (strip.in.rows.pads() > 0) text += fmt::format(" + {} pads", strip.in.rows.pads());
-  if (large) {
-    text = fmt::format("keys {} to {}, of 0 to {}", strip.keys.from, strip.keys.to - 1,
-                       strip.in.rows.attended - 1);
-    if (strip.bars.keys_per_bar > 1)
-      text += fmt::format("  \xC2\xB7  a bar is the largest of {} weights", strip.bars.keys_per_bar);
-  }
-  const Rect box{rest.x, rest.y, rest.w, ui.px(24)};
-  text_in(ui, FontRole::small, box, ui[lit(ui, "context_lens") ? Color::accent : Color::muted], text,
-          Align::left);
-  if (touch(ui, box).hovered) ui.view.next_hover.name = "context_lens";
-}
-
 constexpr float kAxis = 40.0F;  // px at scale 1, left of the bars
 
-void lay_out_bars(const Ui& ui, Strip& strip, const Rect& rect) {
+void lay_out_bars(const Ui& ui, DecodeStrip& strip, const Rect& rect) {
   strip.bars = layout_bars(blocks_of_keys(strip), rect.x + ui.px(kAxis) + ui.px(2),
                            rect.w - ui.px(kAxis) - ui.px(6), ui.px(4), ui.px(64), ui.px(3));
 }
 
-StripLook look_of(const Ui& ui, const Strip& strip, const Rect& rect) {
+StripLook look_of(const Ui& ui, const DecodeStrip& strip, const Rect& rect) {
   StripLook look;
   const bool tokens = strip.bars.keys_per_bar == 1 && strip.bars.bar_w >= ui.px(12) && rect.h > ui.px(170);
-  if (tokens) look.tokens_h = tokens_height(ui, strip, std::min(ui.px(92), rect.h * 0.25F));
+  if (tokens) look.tokens_h = decode_tokens_height(ui, strip, std::min(ui.px(92), rect.h * 0.25F));
   const float peak = largest(strip.in, 0, strip.in.rows.attended);
   if (std::isfinite(peak)) look.axis_max = axis_ceiling(peak);
   return look;
@@ -353,8 +240,8 @@ StripLook look_of(const Ui& ui, const Strip& strip, const Rect& rect) {
 StripLook strip_look(const Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect) {
   const trace::SeqState* seq = find_seq(ui.frame.step->seqs, input.rows.seq);
   if (seq == nullptr || rect.w < ui.px(kAxis) + ui.px(60)) return {};
-  Strip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
-              {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
+  DecodeStrip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
+                    {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
   lay_out_bars(ui, strip, rect);
   return look_of(ui, strip, rect);
 }
@@ -371,8 +258,8 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
   const float top_h = rect.h >= ui.px(110) ? ui.px(24) : 0.0F;
   const float blocks_h = ui.px(20);
   if (seq == nullptr || rect.h < top_h + blocks_h + ui.px(38) || rect.w < axis_w + ui.px(60)) return;
-  Strip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
-              {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
+  DecodeStrip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
+                    {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
   if (ui.view.weight_scale == WeightScale::rank && !view.ranks.built_from(input.view, input.part()))
     view.ranks.build(input.view, input.part());
   lay_out_bars(ui, strip, rect);
@@ -381,17 +268,17 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
   const float head_room = font_pixels(FontRole::mono_small) + ui.px(6);  // numbers above full bars
   strip.plot = {rect.x + axis_w, rect.y + top_h + head_room, rect.w - axis_w - ui.px(2),
                 rect.h - top_h - head_room - blocks_h - look.tokens_h - ui.px(6)};
-  if (top_h > 0.0F) draw_top(ui, strip, {rect.x, rect.y, rect.w, top_h});
+  if (top_h > 0.0F) draw_decode_top(ui, strip, {rect.x, rect.y, rect.w, top_h});
   draw_axis(ui, strip, {rect.x, rect.y, axis_w, rect.h});
   draw_block_ground(ui, strip);
   draw_pad_ground(ui, strip);
   const float tokens_y = strip.plot.bottom() + ui.px(3);
   for (int i = 0; i < strip.bars.num_bars(); ++i) {
     draw_bar(ui, strip, i);
-    if (look.tokens_h > 0.0F) draw_token(ui, strip, i, tokens_y, look.tokens_h);
+    if (look.tokens_h > 0.0F) draw_decode_token(ui, strip, i, tokens_y, look.tokens_h);
   }
   for (const BarGroup& group : strip.bars.groups)
-    draw_group(ui, strip, group, tokens_y + look.tokens_h + ui.px(1));
+    draw_decode_group(ui, strip, group, tokens_y + look.tokens_h + ui.px(1));
   add_key_family(ui, strip);
   const ZoomAxes axes{&view.keys, nullptr, std::min(1.0, 8.0 / std::max(1, input.rows.attended)), 1.0};
   touch_bars(ui, strip, zoom_by_mouse(ui, strip.plot, axes));

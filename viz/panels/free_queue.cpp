@@ -36,15 +36,15 @@ void draw_entry(Ui& ui, const Rect& box, std::size_t place) {
 }
 
 /// Places that fit: all, or the head, a gap that says how many are left out, and the tail.
-void draw_line(Ui& ui, std::size_t count, float w, float h) {
+void draw_line(Ui& ui, const Rect& area, std::size_t count, float w, float h) {
   const float pitch = w + ui.px(3);
-  const int columns = std::max(1, static_cast<int>((ui.body.w + ui.px(3)) / pitch));
-  const int lines = std::max(1, static_cast<int>((ui.body.h + ui.px(3)) / (h + ui.px(3))));
+  const int columns = std::max(1, static_cast<int>((area.w + ui.px(3)) / pitch));
+  const int lines = std::max(1, static_cast<int>((area.h + ui.px(3)) / (h + ui.px(3))));
   const auto room = static_cast<std::size_t>(columns * lines);
   const auto box_at = [&](std::size_t cell) {
     const auto line = static_cast<float>(cell / static_cast<std::size_t>(columns));
     const auto column = static_cast<float>(cell % static_cast<std::size_t>(columns));
-    return Rect{ui.body.x + pitch * column, ui.body.y + (h + ui.px(3)) * line, w, h};
+    return Rect{area.x + pitch * column, area.y + (h + ui.px(3)) * line, w, h};
   };
   const bool all = count <= room;
   const std::size_t tail = all || room < kTail + 3 ? 0 : kTail;
@@ -62,20 +62,35 @@ void draw_free_queue(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
   const std::size_t count = step == nullptr ? 0 : step->free_blocks.size();
   const bool engine = ui.frame.manifest == nullptr || !ui.frame.manifest->is_tensor_case();
-  if (!begin_panel(ui, "free_queue", rect, "Free queue",
-                   step == nullptr || !engine
-                       ? ""
-                       : fmt::format("next \xE2\x86\x92 last, {} blocks, \xE2\x80\xA2 still cached", count)))
-    return;
+  constexpr std::string_view kTitle = "Free queue";
+  const bool one_line = rect.h < ui.px(52);
+  const std::string about =
+      fmt::format("next \xE2\x86\x92 last, {} blocks, \xE2\x80\xA2 still cached", count);
+  if (!begin_panel(ui, "free_queue", rect, kTitle, one_line || step == nullptr || !engine ? "" : about)) return;
+  Rect area = ui.body;
+  if (one_line) {  // the line goes on behind the title
+    const float title_w = text_width(ui, FontRole::strong, kTitle);
+    const std::string_view next = "next \xE2\x86\x92";
+    area = {ui.body.x + title_w + ui.px(36), rect.y + ui.px(6), 0.0F, ui.px(20)};
+    const float next_w =
+        step == nullptr || count == 0 ? 0.0F : text_width(ui, FontRole::small, next) + ui.px(6);
+    if (next_w > 0.0F)
+      text_in(ui, FontRole::small, {area.x, area.y, next_w, area.h}, ui[Color::muted], next, Align::left);
+    mark(ui, "free/title", {ui.body.x, area.y, title_w + 1.0F, area.h}, about,
+         "free_blocks, after commit of the step");
+    area.x += next_w;
+    area.w = std::max(0.0F, ui.body.right() - area.x);
+  }
   if (count == 0) {
-    text_in(ui, FontRole::small, ui.body, ui[Color::muted],
+    text_in(ui, FontRole::small, area, ui[Color::muted],
             step == nullptr ? "Free blocks in the order they will be taken."
             : engine        ? "empty: the next block needs a preemption"
                             : "none: without an engine nobody takes blocks",
             Align::left);
   } else {
     const std::string widest = std::to_string(step->blocks.size());
-    draw_line(ui, count, text_width(ui, FontRole::mono, widest) + ui.px(12), std::min(ui.px(20), ui.body.h));
+    draw_line(ui, area, count, text_width(ui, FontRole::mono, widest) + ui.px(12),
+              std::min(ui.px(20), area.h));
   }
   end_panel(ui);
 }

@@ -288,7 +288,7 @@ void draw_mask(Ui& ui, const Rect& rect) {
   const std::string title = prefill && seq >= 0 ? fmt::format("Mask of {}", seq_letter(seq)) : "Mask";
   std::string caption = prefill ? fmt::format("engine: {}", mask_text(mask.engine))
                         : mask.engine == MaskAlignment::top_left ? "engine: top-left (wrong corner)"
-                                                                 : "not causal: one query sees its whole row";
+                                                                 : "engine: not causal";
   if (mask.preview()) caption = fmt::format("preview, engine: {}", mask_text(mask.engine));
   if (!begin_panel(ui, "mask", rect, title, caption)) return;
   const bool identity = step != nullptr && step->path == trace::AttentionPath::identity;

@@ -102,8 +102,9 @@ void draw_mass_bars(Ui& ui, const WeightsInput& input, const Rect& rect) {
   const int batch = std::min<int>(step.num_scheduled, static_cast<int>(step.seqs.size()));
   const Rect heading{rect.x, rect.y, rect.w, ui.px(18)};
   const float row_h = ui.px(kRow);
-  const Rect list{rect.x, rect.y + ui.px(kHeading - 2), rect.w, rect.bottom() - rect.y - ui.px(kHeading - 2)};
+  Rect list{rect.x, rect.y + ui.px(kHeading - 2), rect.w, rect.bottom() - rect.y - ui.px(kHeading - 2)};
   const bool scrolls = row_h * static_cast<float>(batch) > list.h + 1.0F;
+  if (scrolls) list.h = std::max(row_h, std::floor(list.h / row_h) * row_h);  // no row is cut
   text_in(ui, FontRole::small, heading, ui[Color::muted],
           scrolls ? fmt::format("Attention mass of {} sequences", batch) : "Attention mass", Align::left);
   const float row_w = rect.w - (scrolls ? ui.px(12) : 0.0F);

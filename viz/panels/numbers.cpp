@@ -120,12 +120,19 @@ void add_bytes(std::vector<Number>& out, const trace::StepRecord& step, int laye
                  fmt::format("launch records of layer {}: {}", layer, kernels)});
 }
 
+/// The back row reads them too.
+FontRole number_role(const Ui& ui) {
+  return ui.view.mode == ScreenMode::present ? FontRole::number : FontRole::mono;
+}
+
 void draw_number(Ui& ui, const Number& number, const Rect& box) {
-  if (lit(ui, number.name)) fill(ui, box, ui[Color::accent], 0.25F, ui.px(3));
-  const float label_h = std::min(ui.px(16), box.h * 0.45F);
+  // The error is that of o: it lights up with it.
+  if (lit(ui, number.name) || (lit(ui, "o") && std::string_view(number.name) == "err"))
+    fill(ui, box, ui[Color::accent], 0.25F, ui.px(3));
+  const float label_h = std::min(ui.px(16), std::round(box.h * 0.43F));
   text_in(ui, FontRole::small, {box.x + ui.px(4), box.y, box.w - ui.px(8), label_h}, ui[Color::muted],
           number.label, Align::left);
-  text_in(ui, FontRole::mono, {box.x + ui.px(4), box.y + label_h, box.w - ui.px(8), box.h - label_h},
+  text_in(ui, number_role(ui), {box.x + ui.px(4), box.y + label_h, box.w - ui.px(8), box.h - label_h},
           ui[number.ink], number.text, Align::left);
   if (mark(ui, std::string("numbers/") + number.name, box, number.value, number.source).hovered)
     ui.view.next_hover.name = number.name;
@@ -133,7 +140,7 @@ void draw_number(Ui& ui, const Number& number, const Rect& box) {
 
 float width_of(const Ui& ui, const Number& number) {
   return std::max(text_width(ui, FontRole::small, number.label),
-                  text_width(ui, FontRole::mono, number.text)) +
+                  text_width(ui, number_role(ui), number.text)) +
          ui.px(12);
 }
 

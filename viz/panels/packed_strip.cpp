@@ -279,7 +279,10 @@ Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
                                  many(static_cast<int>(step.cu_seqlens_q.size()) - 1, "sequence"));
   const bool in_blocks = reads_cache(step) && step.path != trace::AttentionPath::prefill_gather_flatten;
   if (memory) text = in_blocks ? "q lies like this; its keys lie in pool blocks" : "q and k lie like this";
-  if (rest.w > ui.px(60)) text_in(ui, FontRole::small, rest, ui[Color::muted], text, Align::right);
+  const std::string brief =
+      memory ? "" : fmt::format("{} queries, {} keys", step.cu_seqlens_q.back(), step.cu_seqlens_k.back());
+  const std::string_view shown = first_fitting(ui, FontRole::small, rest.w, {text, brief, ""});
+  text_in(ui, FontRole::small, rest, ui[Color::muted], shown, Align::right);
   return buttons;
 }
 

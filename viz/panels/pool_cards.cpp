@@ -22,6 +22,8 @@ struct Card {
   bool free() const { return block.ref_count == 0; }
   bool cached_free() const { return free() && block.hash.has_value(); }
   bool shared() const { return block.ref_count > 1; }
+  /// The lowest cards with a fill bar: their id and bar keep less distance from the border.
+  bool low(const Ui& ui) const { return rect.h < ui.px(28); }
   int owner() const { return facts.owners.empty() ? -1 : facts.owners.front(); }
 };
 
@@ -76,7 +78,8 @@ float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float
 /// Id at the left; glyphs, badge and hash tag at the right, as far as there is room.
 void draw_heading(const Ui& ui, const Card& card, bool badge_here) {
   const float pad = ui.px(card.shared() ? 6 : 5);
-  const Rect box{card.rect.x + pad, card.rect.y + ui.px(4), card.rect.w - 2.0F * pad, ui.px(13)};
+  const Rect box{card.rect.x + pad, card.rect.y + ui.px(card.low(ui) ? 2 : 4), card.rect.w - 2.0F * pad,
+                 ui.px(13)};
   const Rgb ink = card.free() && !card.cached_free() ? ui[Color::muted] : ui[Color::text];
   const float used = text_in(ui, FontRole::mono, box, ink, std::to_string(card.block.id), Align::left);
   const float left = box.x + used + ui.px(3);
@@ -123,11 +126,13 @@ void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int bl
 void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
   if (card.free() && !card.cached_free()) return;
   const float in = ui.px(card.shared() ? 6 : 5);
-  const float h = ui.px(5);
-  Rect bar{card.rect.x + in, card.rect.bottom() - in - h, card.rect.w - 2.0F * in, h};
+  const float h = ui.px(card.low(ui) ? 4 : 5);
+  Rect bar{card.rect.x + in, card.rect.bottom() - (card.low(ui) ? ui.px(4) : in) - h, card.rect.w - 2.0F * in,
+           h};
   if (card.shared())
-    bar.w =
-        draw_badge(ui, bar.right(), card.rect.bottom() - ui.px(17), ui.px(12), card.block.ref_count) - bar.x;
+    bar.w = draw_badge(ui, bar.right(), card.rect.bottom() - ui.px(card.low(ui) ? 14 : 17),
+                       ui.px(card.low(ui) ? 11 : 12), card.block.ref_count) -
+            bar.x;
   const Rgb full = card.cached_free()  ? ui[Color::unwritten]
                    : card.owner() >= 0 ? hue_of(ui, card.owner())
                                        : ui[Color::stroke];
@@ -272,6 +277,8 @@ void draw_cards(const Ui& ui, const PoolLayout& layout, const std::vector<BlockF
     else
       draw_fill_bar(ui, card, block_size);
     if (block_changed(ui.frame, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);
+    if (card.facts.written > 0 && lit(ui, "slot_mapping"))
+      outline(ui, card.rect, ui[Color::accent], ui.px(2), ui.px(3));
     draw_rings(ui, card.rect, i, 1.0F);
   }
 }
@@ -292,6 +299,8 @@ void draw_tiles(const Ui& ui, const PoolLayout& layout, const std::vector<BlockF
       const float side = std::max(2.0F, std::round(rect.w * 0.3F));
       fill(ui, {rect.x, rect.y, side, side}, ui[Color::warning]);
     }
+    if (facts[static_cast<std::size_t>(i)].written > 0 && lit(ui, "slot_mapping"))
+      outline(ui, rect, ui[Color::accent], ui.px(1));
     draw_rings(ui, rect, i, 2.0F);
   }
 }

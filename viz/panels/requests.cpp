@@ -45,7 +45,7 @@ std::string status_of(const Frame& frame, const Request& request) {
   if (has(step.finished)) return "finished";
   if (has(step.preempted)) return "preempted";
   if (batch_rows(frame, request.id).batch >= 0) return is_prefill(step) ? "prefill" : "decode";
-  return request.ran->status == trace::SeqStatus::waiting ? "waiting" : "running, not in this step";
+  return request.ran->status == trace::SeqStatus::waiting ? "waiting" : "not in this step";
 }
 
 Chip chip_of(const Request& request, int pos) {

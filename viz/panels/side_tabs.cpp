@@ -18,8 +18,15 @@ constexpr std::array<Tab, 4> kTabs = {{
 }  // namespace
 
 void draw_side_tabs(Ui& ui, const Rect& rect) {
-  ui.view.side = static_cast<SideView>(
-      draw_tabs(ui, "side", rect, kTabs, static_cast<int>(ui.view.side), "S: next view"));
+  const bool alone = is_side_panel(ui.view.maximised);
+  const TabsAction action{alone ? "Z  back" : "Z  alone",
+                          alone ? "all panels again" : "this view in the whole window"};
+  const int chosen =
+      draw_tabs(ui, "side", rect, kTabs, static_cast<int>(ui.view.side), "S: next view", &action);
+  if (chosen == kTabsAction)
+    ui.view.maximised = alone ? PanelId::count_ : side_panel(ui.view.side);
+  else
+    show_side(ui.view, static_cast<SideView>(chosen));
 }
 
 }  // namespace attn::viz

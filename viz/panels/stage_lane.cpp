@@ -61,6 +61,7 @@ void draw_tiles_of(Ui& ui, const Rect& box) {
   const bool state = rows.batch >= 0 && view->has_row(row) && ui.selection.head >= 0 &&
                      ui.selection.head < view->num_heads && view->tile_alpha.size() >= size;
   const float h = ui.px(6);
+  name_tag(ui, {box.x, box.bottom() - h, box.w, h}, "alpha");
   for (int tile = 0; tile < view->num_tiles; ++tile) {
     const float x0 = std::round(box.x + w * static_cast<float>(tile));
     const float x1 = std::round(box.x + w * static_cast<float>(tile + 1));

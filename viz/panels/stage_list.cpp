@@ -20,16 +20,21 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 bool in_view(const Ui& ui, int layer) { return layer < 0 || layer == ui.selection.layer; }
 
 void draw_shape(Ui& ui, const Rect& box, const trace::ShapeNote& shape, std::size_t index) {
-  const float name_w = box.w * 0.34F;
-  const float shape_w = box.w * 0.36F;
-  text_in(ui, FontRole::mono, {box.x, box.y, name_w - ui.px(4), box.h}, ui[Color::text], shape.name,
-          Align::left);
-  text_in(ui, FontRole::mono, {box.x + name_w, box.y, shape_w, box.h}, ui[Color::text],
-          shape_text(shape.shape), Align::left);
+  // Name and shape in columns; what is wider than its column pushes the next one.
+  const std::string dims = shape_text(shape.shape);
+  const float gap = ui.px(8);
+  const float name_w =
+      std::min(box.w, std::max(box.w * 0.34F, text_width(ui, FontRole::mono, shape.name) + gap));
+  const float shape_w =
+      std::clamp(text_width(ui, FontRole::mono, dims) + gap, std::min(box.w * 0.36F, box.w - name_w),
+                 std::max(box.w * 0.36F, box.w - name_w));
+  text_in(ui, FontRole::mono, {box.x, box.y, name_w - gap, box.h}, ui[Color::text], shape.name, Align::left);
+  text_in(ui, FontRole::mono, {box.x + name_w, box.y, shape_w, box.h}, ui[Color::text], dims, Align::left);
   const std::string note = shape.note.empty() ? shape.dtype : fmt::format("{}  {}", shape.dtype, shape.note);
   text_in(ui, FontRole::small,
           {box.x + name_w + shape_w + ui.px(4), box.y, box.w - name_w - shape_w - ui.px(4), box.h},
           ui[Color::muted], note, Align::left);
+  name_tag(ui, {box.x - ui.px(3), box.y, box.w + ui.px(6), box.h}, shape.name);
   mark(ui, fmt::format("stages/shape/{}", index), box,
        fmt::format("{} {} {}{}{}", shape.name, shape_text(shape.shape), shape.dtype,
                    shape.note.empty() ? "" : ", ", shape.note),
@@ -44,8 +49,9 @@ void draw_launch(Ui& ui, const Rect& box, const trace::LaunchEntry& entry, std::
   const std::string left =
       fmt::format("{}  {}\xC3\x97{}\xC3\x97{} of {}", launch.kernel, launch.grid.x, launch.grid.y,
                   launch.grid.z, launch.block.x * launch.block.y * launch.block.z);
-  text_in(ui, FontRole::mono_small, {box.x, box.y, box.w - right_w - ui.px(4), box.h}, ui[Color::accent],
-          left, Align::left);
+  const Rect left_box{box.x, box.y, box.w - right_w - ui.px(4), box.h};
+  text_in(ui, FontRole::mono_small, left_box, ui[Color::accent],
+          first_fitting(ui, FontRole::mono_small, left_box.w, {left, launch.kernel}), Align::left);
   text_in(ui, FontRole::mono_small, {box.right() - right_w, box.y, right_w, box.h}, ui[Color::muted], right,
           Align::right);
   mark(ui, fmt::format("stages/launch/{}", index), box,

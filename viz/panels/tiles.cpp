@@ -161,11 +161,6 @@ void draw_missing(Ui& ui, const std::string& why) {
 
 }  // namespace
 
-void name_tag(Ui& ui, const Rect& rect, std::string_view name) {
-  if (touch(ui, rect).hovered) ui.view.next_hover.name = std::string(name);
-  if (lit(ui, name)) outline(ui, rect, ui[Color::accent], ui.px(1), ui.px(2));
-}
-
 std::string tile_number(double value) {
   const double size = std::abs(value);
   if (size >= 10'000.0 || (size > 0.0 && size < 0.0001)) return fmt::format("{:.2e}", num(value));

@@ -12,8 +12,9 @@ constexpr std::string_view kArrow = " \xE2\x86\x92 ";  // →
 constexpr std::string_view kNorm = "|o|";
 constexpr std::string_view kDot = " \xC2\xB7 ";  // ·
 
-/// Label at the left, numbers at the right, of one gauge.
-Rect heading(Ui& ui, const Rect& rect, float y, std::string_view label, const std::string& numbers, Rgb ink) {
+/// Label at the left, numbers at the right, of one gauge; where they have no room the `result` alone.
+Rect heading(Ui& ui, const Rect& rect, float y, std::string_view label, const std::string& numbers,
+             const std::string& result, Rgb ink) {
   const Rect box{rect.x, y, rect.w, ui.px(17)};
   // Bars around o are clearer in the mono face.
   const FontRole face = label == kNorm ? FontRole::mono : FontRole::strong;
@@ -21,7 +22,7 @@ Rect heading(Ui& ui, const Rect& rect, float y, std::string_view label, const st
   const Rect rest{box.x + used + ui.px(8), box.y, box.w - used - ui.px(8), box.h};
   const FontRole role =
       text_width(ui, FontRole::mono, numbers) <= rest.w ? FontRole::mono : FontRole::mono_small;
-  text_in(ui, role, rest, ink, numbers, Align::right);
+  text_in(ui, role, rest, ink, first_fitting(ui, role, rest.w, {numbers, result}), Align::right);
   return box;
 }
 
@@ -29,7 +30,7 @@ void draw_m(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) 
   const TileState& tile = row.now();
   const Rect label =
       heading(ui, rect, y, "m", tile_number(tile.m_old) + std::string(kArrow) + tile_number(tile.m_new),
-              ui[Color::text]);
+              tile_number(tile.m_new), ui[Color::text]);
   const Rect bar{rect.x, label.bottom(), rect.w, bar_h};
   const float span = std::max(1e-6F, row.score_max - row.score_min);
   const float size = ui.px(9);
@@ -63,7 +64,7 @@ void draw_alpha(Ui& ui, const TileRow& row, const Rect& rect, float y) {
     text = fmt::format("exp({} \xE2\x88\x92 {}) = {}", tile_number(tile.m_old), tile_number(tile.m_new),
                        tile_number(tile.alpha));
   const Rect box = heading(ui, rect, y, tile.rescale() ? "\xCE\xB1 \xE2\x86\xBB" : "\xCE\xB1", text,
-                           ui[tile.rescale() ? Color::warning : Color::text]);
+                           tile_number(tile.alpha), ui[tile.rescale() ? Color::warning : Color::text]);
   mark(ui, "tiles/gauge/alpha", box,
        fmt::format("alpha = exp(m_old - m_new) = {}: what is multiplied into the old l and o",
                    tile_number(tile.alpha)),
@@ -90,7 +91,7 @@ void draw_length(Ui& ui, const TileRow& row, const Rect& bar, float old, float k
 void draw_l(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) {
   const TileState& tile = row.now();
   const std::string text = tile.visited ? tile_sum(tile) : tile_number(tile.l_new);
-  const Rect label = heading(ui, rect, y, "l", text, ui[Color::text]);
+  const Rect label = heading(ui, rect, y, "l", text, tile_number(tile.l_new), ui[Color::text]);
   const Rect bar{rect.x, label.bottom(), rect.w, bar_h};
   draw_length(ui, row, bar, tile.l_old, tile.l_old * tile.alpha, tile.l_new, row.l_max);
   const Rect whole{label.x, label.y, label.w, bar.bottom() - label.y};
@@ -109,8 +110,8 @@ void draw_o(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) 
       tile.first ? "0, then " + tile_number(tile.o_new)
                  : fmt::format("{}{}{} = {}, then {}", tile_number(tile.o_old), kDot, tile_number(tile.alpha),
                                tile_number(kept), tile_number(tile.o_new));
-  const Rect label =
-      heading(ui, rect, y, kNorm, tile.visited ? text : tile_number(tile.o_new), ui[Color::text]);
+  const Rect label = heading(ui, rect, y, kNorm, tile.visited ? text : tile_number(tile.o_new),
+                             tile_number(tile.o_new), ui[Color::text]);
   const float half = std::floor((bar_h * 2.0F - ui.px(2)) * 0.5F);
   const Rect before{rect.x, label.bottom(), rect.w, half};
   const Rect after{rect.x, before.bottom() + ui.px(2), rect.w, half};

@@ -71,7 +71,9 @@ std::string empty_splits(const TileRow& row) {
 /// What the merge is made of, and which splits bring nothing; returns where it ends.
 float draw_merge_title(Ui& ui, const TileRow& row, const Rect& rect) {
   const std::string title = fmt::format("Merge of {} splits", row.splits.size());
-  float x = rect.x + text_in(ui, FontRole::strong, rect, ui[Color::text], title, Align::left);
+  const float title_w = text_in(ui, FontRole::strong, rect, ui[Color::text], title, Align::left);
+  name_tag(ui, {rect.x, rect.y, title_w, rect.h}, "num_splits");
+  float x = rect.x + title_w;
   const std::string empty = empty_splits(row);
   if (empty.empty()) return x;
   x += ui.px(12);

@@ -23,8 +23,6 @@ void draw_tile_merge(Ui& ui, const TileRow& row, const Rect& rect);
 /// l * exp(m) = sum exp(s) at the cursor.
 void draw_tile_invariant(Ui& ui, const TileRow& row, const Rect& rect);
 
-/// Lights up while `name` is meant anywhere, and means it while the mouse is here.
-void name_tag(Ui& ui, const Rect& rect, std::string_view name);
 /// "1.2034", "-∞", "3.1e+05".
 std::string tile_number(double value);
 /// "1.1353 · 0.1353 + 1.0498 = 1.2034": l_old · alpha + sum = l.

@@ -25,7 +25,7 @@ constexpr Column kKeys{Cell::keys, "keys", 10, "scores"};
 constexpr Column kMTile{Cell::m_tile, "m tile", 9, "scores"};
 constexpr Column kM{Cell::m, "m old \xE2\x86\x92 new", 19, "m"};
 constexpr Column kAlpha{Cell::alpha, "\xCE\xB1", 9, "alpha"};
-constexpr Column kSum{Cell::l_sum, "l old \xC2\xB7 \xCE\xB1 + \xCE\xA3 = l", 36, "l"};
+constexpr Column kSum{Cell::l_sum, "l old \xC2\xB7 \xCE\xB1 + \xCE\xA3 = l", 39, "l"};
 constexpr Column kL{Cell::l, "l", 10, "l"};
 constexpr Column kO{Cell::o, "|o|", 10, "o"};
 constexpr Column kCheck{Cell::check,

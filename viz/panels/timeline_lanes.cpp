@@ -106,6 +106,9 @@ Rows rows_of(const Ui& ui, const TimelineLanes& lanes) {
   return rows;
 }
 
+/// Height of rows from which each has its letter.
+float letters_from() { return font_pixels(FontRole::small) - 1.0F; }
+
 /// A dash per step, or every few pixels where steps are narrower than that; among dozens of rows a plain bar
 /// half as high as a prefill.
 void draw_decode_run(const Ui& ui, const Rect& box, Rgb hue, float unit, bool dashed) {
@@ -154,7 +157,7 @@ void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float
 /// with the selected sequence.
 void label_rows(Ui& ui, const TimelineLanes& lanes, const Rows& rows) {
   const int count = static_cast<int>(rows.ids.size());
-  if (count <= 3 || rows.h >= ui.px(10)) return;
+  if (count <= 3 || rows.h >= letters_from()) return;
   const float line_h = font_pixels(FontRole::small) + ui.px(2);
   std::vector<std::string> lines{fmt::format("{} seqs", count)};
   std::string words = fmt::format("{} sequences", count);
@@ -293,7 +296,9 @@ void draw_steps(Ui& ui, const TimelineLanes& lanes) {
     fill(ui, box, ui[Color::raised]);
     if (!decode) fill(ui, {box.x, box.y, box.w, ui.px(4)}, ui[Color::stroke]);
     const char* letter = decode ? "D" : lanes.step(i).kind == trace::StepKind::warmup ? "W" : "P";
-    if (box.w >= ui.px(11)) text_in(ui, FontRole::mono_small, box, ui[Color::text], letter, Align::center);
+    const bool playhead = i == ui.frame.index && end == i + 1;  // which writes it
+    if (!playhead && box.w >= ui.px(11))
+      text_in(ui, FontRole::mono_small, box, ui[Color::text], letter, Align::center);
     i = end;
   }
 }
@@ -305,7 +310,7 @@ void draw_gantt(Ui& ui, const TimelineLanes& lanes) {
     const float y = lanes.gantt.y + rows.h * static_cast<float>(r);
     const Rect lane{lanes.gantt.x, y, lanes.gantt.w, rows.h};
     const bool selected = id >= 0 && id == ui.selection.seq;  // -1 is also "nothing selected"
-    if (rows.h >= ui.px(10))
+    if (rows.h >= letters_from())
       lane_label(ui, lanes, lane, id == -1 ? "warm-up" : seq_letter(id),
                  ui[selected ? Color::text : Color::muted]);
     const std::vector<SeqRun>& runs = lanes.facts.rows.at(id);
@@ -313,7 +318,7 @@ void draw_gantt(Ui& ui, const TimelineLanes& lanes) {
                                     [&](const SeqRun& one) { return one.end <= lanes.layout.first; });
     for (; run != runs.end() && run->first < lanes.layout.end; ++run)
       draw_run(ui, lanes, *run, y, rows.h, id);
-    if (selected && rows.h < ui.px(10))
+    if (selected && rows.h < letters_from())
       fill(ui, {lanes.gantt.x - ui.px(5), y, ui.px(4), std::max(rows.h, 2.0F)}, ui[Color::selection]);
     const Hit hit = touch(ui, lane);
     ui.marks.add(fmt::format("timeline/seq/{}", id), visible_part(ui, lane), seq_words(id),

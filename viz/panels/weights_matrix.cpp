@@ -254,8 +254,8 @@ void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
     line_box.w -= zoom_buttons(ui, m.in.prefix, line_box, axes);
   const std::string text = notes_of(ui, m);
   if (text.empty()) return;
-  text_in(ui, FontRole::small, line_box, ui[m.view.heat.bad > 0 ? Color::error : Color::muted], text,
-          Align::left);
+  text_in(ui, FontRole::small, line_box, ui[m.view.heat.bad > 0 ? Color::error : Color::muted],
+          whole_parts(ui, FontRole::small, line_box.w, text), Align::left);
   mark(ui, m.in.prefix + "/notes", line_box, text);
 }
 

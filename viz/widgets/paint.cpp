@@ -122,11 +122,32 @@ float text_width(const Ui& /*ui*/, FontRole role, std::string_view text) {
       .x;
 }
 
-float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text) {
-  if (text.empty()) return 0.0F;
+namespace {
+
+void log_text(const Ui& ui, std::string_view text, const Rect& rect, bool shortened) {
+  if (ui.view.text_log == nullptr) return;
+  const ImVec2 low = ui.draw->GetClipRectMin();
+  const ImVec2 high = ui.draw->GetClipRectMax();
+  ui.view.text_log->entries.push_back({std::string(ui.panel_name),
+                                       std::string(text),
+                                       rect,
+                                       {low.x, low.y, high.x - low.x, high.y - low.y},
+                                       ui.scrolling,
+                                       shortened});
+}
+
+float write(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text, bool shortened) {
+  const float width = text_width(ui, role, text);
+  log_text(ui, text, {std::round(x), std::round(y), width, font_pixels(role)}, shortened);
   ui.draw->AddText(font(role), font_pixels(role), {std::round(x), std::round(y)}, rgba(color), text.data(),
                    text.data() + text.size());
-  return text_width(ui, role, text);
+  return width;
+}
+
+}  // namespace
+
+float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text) {
+  return text.empty() ? 0.0F : write(ui, role, x, y, color, text, false);
 }
 
 float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align) {
@@ -145,31 +166,63 @@ float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::str
   if (dots > rect.w) return 0.0F;
   const char* rest = nullptr;
   width = face->CalcTextSizeA(size, rect.w - dots, 0.0F, text.data(), text.data() + text.size(), &rest).x;
-  text_at(ui, role, rect.x, y, color, text.substr(0, static_cast<std::size_t>(rest - text.data())));
-  text_at(ui, role, rect.x + width, y, color, kDots);
-  return width + dots;
+  const std::string cut = std::string(text.substr(0, static_cast<std::size_t>(rest - text.data()))) += kDots;
+  return write(ui, role, rect.x, y, color, cut, true);
 }
+
+std::string_view first_fitting(const Ui& ui, FontRole role, float width,
+                               std::initializer_list<std::string_view> variants) {
+  for (const std::string_view text : variants) {
+    if (text_width(ui, role, text) <= width) return text;
+  }
+  return *(variants.end() - 1);
+}
+
+std::string_view whole_parts(const Ui& ui, FontRole role, float width, std::string_view text) {
+  constexpr std::string_view kBetween = "  \xC2\xB7  ";
+  while (text_width(ui, role, text) > width) {
+    const std::size_t last = text.rfind(kBetween);
+    if (last == std::string_view::npos || last == 0) break;
+    text = text.substr(0, last);
+  }
+  return text;
+}
+
+namespace {
+
+float line_step(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
+
+/// Where the line that starts at `start` ends: the longest run of whole words that fits; a word wider than
+/// the box is a line of its own.
+std::size_t line_end(const Ui& ui, FontRole role, float width, std::string_view text, std::size_t start) {
+  std::size_t stop = std::min(text.find(' ', start), text.size());
+  while (stop < text.size()) {
+    const std::size_t next = std::min(text.find(' ', stop + 1), text.size());
+    if (text_width(ui, role, text.substr(start, next - start)) > width) break;
+    stop = next;
+  }
+  return stop;
+}
+
+}  // namespace
 
 float text_wrapped(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
                    Align align, int max_lines) {
-  const float step = std::round(font_pixels(role) * 1.3F);
+  const float step = line_step(role);
   float y = rect.y;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    // Longest run of whole words that fits; a word wider than the box is cut by text_in.
-    std::size_t stop = text.find(' ', start);
-    if (stop == std::string_view::npos) stop = text.size();
-    if (--max_lines <= 0) stop = text.size();
-    while (stop < text.size()) {
-      const std::size_t next = std::min(text.find(' ', stop + 1), text.size());
-      if (text_width(ui, role, text.substr(start, next - start)) > rect.w) break;
-      stop = next;
-    }
+  for (std::size_t start = 0; start < text.size(); y += step) {
+    const std::size_t stop = --max_lines <= 0 ? text.size() : line_end(ui, role, rect.w, text, start);
     text_in(ui, role, {rect.x, y, rect.w + 1.0F, step}, color, text.substr(start, stop - start), align);
-    y += step;
     start = stop + 1;
   }
   return y - rect.y;
+}
+
+float wrapped_height(const Ui& ui, FontRole role, float width, std::string_view text) {
+  float height = 0.0F;
+  for (std::size_t start = 0; start < text.size(); height += line_step(role))
+    start = line_end(ui, role, width, text, start) + 1;
+  return height;
 }
 
 void text_up(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text) {
@@ -181,10 +234,17 @@ void text_up(const Ui& ui, FontRole role, float x, float y, Rgb color, std::stri
                    text.data() + text.size());
   const float ox = std::round(x);
   const float oy = std::round(y);
+  const float width = text_width(ui, role, text);
+  log_text(ui, text, {ox, oy - width, font_pixels(role), width}, false);
   for (int i = first; i < ui.draw->VtxBuffer.Size; ++i) {
     ImVec2& p = ui.draw->VtxBuffer[i].pos;
     p = {ox + (p.y - corner.y), oy - (p.x - corner.x)};
   }
+}
+
+void name_tag(Ui& ui, const Rect& rect, std::string_view name) {
+  if (touch(ui, rect).hovered) ui.view.next_hover.name = std::string(name);
+  if (lit(ui, name)) outline(ui, rect, ui[Color::accent], ui.px(1), ui.px(2));
 }
 
 Rgb hue_of(const Ui& ui, int seq) {

@@ -2,6 +2,7 @@
 // text that knows its box. Colours come from the theme, never from here.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 
 #include "viz/widgets/ui.h"
@@ -32,12 +33,22 @@ float text_width(const Ui& ui, FontRole role, std::string_view text);
 float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
 /// One line, vertically centred, cut with "…" when it does not fit; returns the width drawn.
 float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align);
+/// The first of the variants that fits into `width`, else the last.
+std::string_view first_fitting(const Ui& ui, FontRole role, float width,
+                               std::initializer_list<std::string_view> variants);
+/// Parts are separated by "  ·  ": as many from the front as fit, at least the first.
+std::string_view whole_parts(const Ui& ui, FontRole role, float width, std::string_view text);
 /// Wrapped to the rectangle's width; returns the height. The last of `max_lines` lines holds the rest, cut
 /// with "…".
 float text_wrapped(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
                    Align align = Align::left, int max_lines = 1000);
+/// Height it would take.
+float wrapped_height(const Ui& ui, FontRole role, float width, std::string_view text);
 /// Turned by 90 degrees to read upwards; (x, y) is the lower left corner of the turned line.
 void text_up(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
+
+/// Lights up while `name` is meant anywhere, and means it while the mouse is here.
+void name_tag(Ui& ui, const Rect& rect, std::string_view name);
 
 /// Hue, tint and the text colour on the hue of a sequence.
 Rgb hue_of(const Ui& ui, int seq);

@@ -34,7 +34,7 @@ void draw_tab(Ui& ui, const Rect& box, std::string_view label, bool current, boo
 }  // namespace
 
 int draw_tabs(Ui& ui, const char* panel, const Rect& rect, std::span<const Tab> tabs, int current,
-              std::string_view key) {
+              std::string_view key, const TabsAction* action) {
   if (!begin_panel(ui, panel, rect, {}, {}, PanelLook::bar)) return current;
   fill(ui, rect, ui[Color::window]);
   const bool brief = needed_width(ui, tabs, &Tab::label) > rect.w;
@@ -55,6 +55,17 @@ int draw_tabs(Ui& ui, const char* panel, const Rect& rect, std::span<const Tab> 
             .clicked)
       chosen = static_cast<int>(i);
     x += width;
+  }
+  if (action != nullptr) {
+    const float width = text_width(ui, FontRole::small, action->label) + ui.px(16);
+    const Rect box{rect.right() - width, rect.y + ui.px(3), width, rect.h - ui.px(3)};
+    if (box.x >= x + ui.px(4)) {
+      const bool hovered = touch(ui, box).hovered;
+      text_in(ui, FontRole::small, box, ui[hovered ? Color::text : Color::muted], action->label,
+              Align::center);
+      if (mark(ui, fmt::format("{}/tab/action", panel), box, std::string(action->tip)).clicked)
+        chosen = kTabsAction;
+    }
   }
   end_panel(ui);
   return chosen;

@@ -90,6 +90,7 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
   ImGui::PopStyleVar(3);
   enter_window(ui);
   ui.panel = rect;
+  ui.panel_name = name;
   const float pad = ui.px(10);
   ui.body = {rect.x + pad, rect.y + ui.px(6), rect.w - 2.0F * pad, rect.h - ui.px(12)};
   if (!title.empty()) {
@@ -98,7 +99,8 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
     const bool card = look == PanelLook::card;
     const float left = used + (card ? ui.px(kMaximise) + ui.px(12) : ui.px(10));
     if (!caption.empty() && line.w > left) {
-      text_in(ui, FontRole::small, {line.x + left, line.y, line.w - left, line.h}, ui[Color::muted], caption,
+      const Rect rest{line.x + left, line.y, line.w - left, line.h};
+      text_in(ui, FontRole::small, rest, ui[Color::muted], whole_parts(ui, FontRole::small, rest.w, caption),
               Align::right);
     }
     if (card) draw_maximise(ui, name, line.x + used + ui.px(6));
@@ -116,8 +118,15 @@ void end_panel(Ui& ui) {
 }
 
 void empty_note(Ui& ui, std::string_view text) {
-  const Rect line{ui.body.x, ui.body.y + (ui.body.h - ui.px(40)) * 0.5F, ui.body.w, ui.px(40)};
-  text_wrapped(ui, FontRole::text, line, ui[Color::muted], text, Align::center);
+  const Rect& body = ui.body;
+  // Centred where it fits, else from the top in a smaller letter, at last cut with "…".
+  const bool roomy = wrapped_height(ui, FontRole::text, body.w, text) <= body.h;
+  const FontRole role = roomy ? FontRole::text : FontRole::small;
+  const float h = wrapped_height(ui, role, body.w, text);
+  const float line_h = wrapped_height(ui, role, body.w, "x");
+  const float y = body.y + std::max(0.0F, std::round((body.h - h) * 0.5F));
+  const int lines = std::max(1, static_cast<int>(body.h / line_h));
+  text_wrapped(ui, role, {body.x, y, body.w, h}, ui[Color::muted], text, Align::center, lines);
 }
 
 float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
@@ -130,6 +139,7 @@ float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   enter_window(ui);
+  ui.scrolling = true;
   return std::floor(ImGui::GetCursorScreenPos().y);
 }
 
@@ -138,6 +148,7 @@ void end_scroll(Ui& ui, float bottom) {
   ImGui::Dummy({1.0F, std::max(1.0F, bottom - top)});
   ImGui::EndChild();
   enter_window(ui);
+  ui.scrolling = false;
 }
 
 void follow_row(float row_h, float height, int index) {

@@ -27,6 +27,8 @@ struct Ui {
   Rect panel;                  // whole panel
   Rect body;                   // below its title
   bool mouse_here = false;     // the mouse is over this window and nothing covers it
+  std::string_view panel_name = {};
+  bool scrolling = false;  // between begin_scroll and end_scroll
 
   /// Length at scale 1 in whole pixels.
   float px(float length) const;

@@ -1,0 +1,159 @@
+// No text is cut by an edge and none lies on another, at twelve window sizes, in both modes, in every view.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "headless.h"
+#include "sample_frame.h"
+#include "viz/layout/screen_layout.h"
+
+namespace attn::viz {
+namespace {
+
+using sample::Sample;
+
+struct Size {
+  float w, h;
+};
+constexpr Size kSizes[] = {{640, 480},  {800, 600},   {1024, 640},  {1280, 720},  {1366, 768},  {1440, 900},
+                           {1600, 900}, {1920, 1080}, {2560, 1080}, {2560, 1440}, {1200, 1920}, {3840, 2160}};
+
+constexpr float kTolerance = 1.0F;  // pixels: glyphs keep about that from the edges of their lines
+
+std::string told(const TextLog::Entry& entry) {
+  return fmt::format("\"{}\" in {} at {:.0f},{:.0f} {:.0f}x{:.0f}", entry.text, entry.panel, entry.rect.x,
+                     entry.rect.y, entry.rect.w, entry.rect.h);
+}
+
+/// The part that the eye meets: digits and capitals leave a fifth of their line above and below.
+Rect ink_of(const TextLog::Entry& entry) {
+  const float inset = std::floor(entry.rect.h * 0.15F);
+  return {entry.rect.x, entry.rect.y + inset, entry.rect.w, entry.rect.h - 2.0F * inset};
+}
+
+bool overlap(const Rect& a, const Rect& b) {
+  const float w = std::min(a.right(), b.right()) - std::max(a.x, b.x);
+  const float h = std::min(a.bottom(), b.bottom()) - std::max(a.y, b.y);
+  return w > kTolerance && h > kTolerance;
+}
+
+bool off_screen(const TextLog::Entry& entry) {
+  return entry.scrolled && (entry.rect.bottom() <= entry.clip.y + kTolerance ||
+                            entry.rect.y >= entry.clip.bottom() - kTolerance);
+}
+
+bool cut(const TextLog::Entry& entry) {
+  const Rect ink = ink_of(entry);
+  const bool sideways = ink.x < entry.clip.x - kTolerance || ink.right() > entry.clip.right() + kTolerance;
+  const bool upright = !entry.scrolled &&
+                       (ink.y < entry.clip.y - kTolerance || ink.bottom() > entry.clip.bottom() + kTolerance);
+  return sideways || upright;
+}
+
+/// A number that ends with "…" reads as another number.
+bool cut_number(const TextLog::Entry& entry) {
+  constexpr std::string_view kDots = "\xE2\x80\xA6";
+  if (!entry.shortened || entry.text.size() <= kDots.size()) return false;
+  const char last = entry.text[entry.text.size() - kDots.size() - 1];
+  return last == '.' || (last >= '0' && last <= '9');
+}
+
+/// What is wrong with the texts of one frame, one line each.
+std::vector<std::string> faults_of(const TextLog& log) {
+  std::vector<std::string> out;
+  std::map<std::string, std::vector<const TextLog::Entry*>> panels;
+  for (const TextLog::Entry& entry : log.entries) {
+    if (off_screen(entry)) continue;
+    if (cut(entry)) out.push_back("cut: " + told(entry));
+    if (cut_number(entry)) out.push_back("cut number: " + told(entry));
+    panels[entry.panel].push_back(&entry);
+  }
+  for (auto& [panel, entries] : panels) {
+    std::sort(entries.begin(), entries.end(),
+              [](const auto* a, const auto* b) { return a->rect.y < b->rect.y; });
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const Rect ink = ink_of(*entries[i]);
+      for (std::size_t j = i + 1; j < entries.size() && entries[j]->rect.y < ink.bottom(); ++j) {
+        if (overlap(ink, ink_of(*entries[j])))
+          out.push_back("overlap: " + told(*entries[i]) + " and " + told(*entries[j]));
+      }
+    }
+  }
+  return out;
+}
+
+/// Every size, view and page of a mode; faults that look alike are told once.
+void check_everywhere(ScreenMode mode, const Sample& sample, const Selection& selection) {
+  Headless screen(640, 480);
+  screen.view.mode = mode;
+  apply_style(screen.view);
+  TextLog log;
+  screen.view.text_log = &log;
+  screen.selection = selection;
+  std::set<std::string> told_already;
+  for (const Size size : kSizes) {
+    screen.resize(size.w, size.h);
+    for (int view = 0; view < 4; ++view) {
+      screen.view.stage = static_cast<StageView>(view);
+      screen.view.side = static_cast<SideView>(view);
+      const int pages = layout_screen(layout_input(screen.view, sample.frame, size.w, size.h)).pages;
+      for (screen.view.page = 0; screen.view.page < pages; ++screen.view.page) {
+        screen.draw(sample.frame);
+        screen.draw(sample.frame);
+        EXPECT_FALSE(log.entries.empty());
+        for (const std::string& fault : faults_of(log)) {
+          const std::string kind = fault.substr(0, fault.find(" at "));
+          if (told_already.insert(kind).second)
+            ADD_FAILURE() << fault << " (window " << size.w << "x" << size.h << ", view " << view << ", page "
+                          << screen.view.page << ")";
+        }
+      }
+    }
+  }
+}
+
+class Texts : public testing::TestWithParam<ScreenMode> {};
+
+TEST_P(Texts, OfAPrefillHaveTheirRoom) {
+  check_everywhere(GetParam(), sample::compared(sample::prefill()), {.seq = 1, .q_row = 2, .k_col = 3});
+}
+
+TEST_P(Texts, OfAPaddedDecodeHaveTheirRoom) {
+  check_everywhere(GetParam(), sample::compared(sample::padded_decode()), {.seq = 2, .tile = 1});
+}
+
+TEST_P(Texts, OfDozensOfSequencesHaveTheirRoom) {
+  check_everywhere(GetParam(), sample::many(64, 64, 16, trace::StepKind::decode), {.seq = 40, .block = 7});
+}
+
+TEST_P(Texts, OfThousandsOfKeysHaveTheirRoom) {
+  check_everywhere(GetParam(), sample::many(1, 4096, 16, trace::StepKind::decode), {.tile = 100});
+}
+
+TEST_P(Texts, OfNothingHaveTheirRoom) { check_everywhere(GetParam(), sample::empty(), {}); }
+
+INSTANTIATE_TEST_SUITE_P(Modes, Texts, testing::Values(ScreenMode::explore, ScreenMode::present),
+                         [](const auto& mode) {
+                           return mode.param == ScreenMode::present ? "present" : "explore";
+                         });
+
+// The check itself must be able to fail.
+TEST(TextFaults, AreFound) {
+  const Rect clip{0, 0, 100, 100};
+  const auto entry = [&](Rect rect) { return TextLog::Entry{"panel", "text", rect, clip}; };
+  TextLog log;
+  log.entries = {entry({10, 10, 30, 15}), entry({10, 30, 30, 15})};
+  EXPECT_TRUE(faults_of(log).empty());
+  log.entries.push_back(entry({80, 50, 30, 15}));
+  EXPECT_EQ(faults_of(log).size(), 1U);
+  log.entries.push_back(entry({35, 12, 30, 15}));
+  EXPECT_EQ(faults_of(log).size(), 2U);
+  log.entries = {{"panel", "0.12\xE2\x80\xA6", {10, 10, 30, 15}, clip, false, true}};
+  EXPECT_EQ(faults_of(log).size(), 1U);
+}
+
+}  // namespace
+}  // namespace attn::viz

@@ -84,8 +84,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   handle_keys(frame, selection, view, commands);
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const float foot =
-      view.picture.provenance.empty() ? 0.0F : std::round(kProvenance * screen_scale(view));
+  const float foot = view.picture.provenance.empty() ? 0.0F : std::round(kProvenance * screen_scale(view));
   const LayoutInput input = layout_input(view, frame, size.x, size.y - foot);
   const ScreenLayout layout = layout_screen(input);
   Ui ui{frame, selection, view,  marks, commands, theme_of(theme_in_use(view)), input.scale, nullptr,

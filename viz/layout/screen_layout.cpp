@@ -275,7 +275,7 @@ void Plan::explore() {
 
 void Plan::present() {
   const bool beside = w_ >= 800.0F && h_ >= 440.0F;
-  set_pages(3);
+  set_pages(beside ? 3 : 4);
   frame(h_ >= 440.0F ? 96.0F : 0.0F, false);
   caption(inner_);
   banner(inner_);
@@ -293,8 +293,16 @@ void Plan::present() {
       side(right);
     }
   }
-  if (!beside && out_.page == 1) return memory(inner_);
-  if (!beside && out_.page == 2) return side(inner_);
+  if (!beside && out_.page == 1) {
+    out_[PanelId::free_queue] = inner_.bottom(kFreeQueue * s_);
+    out_[PanelId::pool] = inner_.rest;
+    return;
+  }
+  if (!beside && out_.page == 2) {
+    out_[PanelId::tables] = inner_.rest;
+    return;
+  }
+  if (!beside && out_.page == 3) return side(inner_);
   const bool strip_fits = input_.stage == StageView::weights && inner_.rest.h >= 330.0F * s_;
   if (strip_fits) strip(inner_);
   stage(inner_, inner_.rest.w >= 560.0F * s_);

@@ -80,13 +80,17 @@ void draw_stolen(Ui& ui, const Sides& sides, int side, const Rect& rect) {
   const Rgb ink = ui[in.rows.pads() > 0 ? Color::warning : Color::muted];
   const float line_h = rect.h / static_cast<float>(sides.foot_lines);
   const bool apart = sides.foot_lines == 2;
+  const std::string& upper = apart ? stolen.measured : one_line(stolen);
   text_in(ui, FontRole::small, {rect.x, rect.y, rect.w, line_h}, ink,
-          apart ? stolen.measured : one_line(stolen), Align::left);
+          first_fitting(ui, FontRole::small, rect.w, {upper, ""}), Align::left);
   if (apart)
-    text_in(ui, FontRole::small, {rect.x, rect.y + line_h, rect.w, line_h}, ink, stolen.law, Align::left);
+    text_in(ui, FontRole::small, {rect.x, rect.y + line_h, rect.w, line_h}, ink,
+            first_fitting(ui, FontRole::small, rect.w, {stolen.law, ""}), Align::left);
   mark(ui, in.prefix + "/stolen", rect, one_line(stolen),
        fmt::format("weights and lse F32 of head {}, {}", in.head, in.view->kernel));
 }
+
+constexpr float kLeastPicture = 64.0F;  // px at scale 1
 
 void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const Rect& rect) {
   if (ui.view.compare.open_list == side) return draw_choices(ui, picked, side, rect);
@@ -95,6 +99,7 @@ void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const
     text_wrapped(ui, FontRole::text, rect, ui[Color::muted], sides.missing[side], Align::left, 4);
     return;
   }
+  if (rect.h < ui.px(kLeastPicture)) return;
   if (is_prefill(*ui.frame.step)) return draw_weights_matrix(ui, in, ui.view.compare.matrix[side], rect);
   const float foot = ui.px(18) * static_cast<float>(sides.foot_lines);
   const Rect strip{rect.x, rect.y, rect.w, rect.h - foot};

@@ -24,7 +24,7 @@ void draw_decode_token(Ui& ui, const DecodeStrip& strip, int index, float y, flo
   const int k = strip.first_key(index);
   const Rect column = strip.bars.column(index, strip.plot);
   const bool known = k < strip.in.rows.k_len && static_cast<std::size_t>(k) < strip.seq.token_ids.size();
-  if (strip.bars.keys_per_bar > 1 || !known || column.w < ui.px(12)) return;
+  if (strip.bars.keys_per_bar > 1 || !known || column.w < font_pixels(FontRole::mono_small)) return;
   const std::string label =
       shortened(ui, token_label(ui.frame, strip.seq.token_ids[static_cast<std::size_t>(k)]), h - ui.px(2));
   const float line_h = font_pixels(FontRole::mono_small);

@@ -47,7 +47,9 @@ float height_of(const Ui& ui, const DecodeStrip& strip, float weight) {
 
 void draw_axis(Ui& ui, const DecodeStrip& strip, const Rect& left) {
   const WeightScale scale = ui.view.weight_scale;
+  const bool middle = strip.plot.h >= 2.2F * font_pixels(FontRole::mono_small);
   for (int i = 0; i <= 2; ++i) {
+    if (i == 1 && !middle) continue;
     const float t = static_cast<float>(i) * 0.5F;
     const float y = strip.plot.bottom() - strip.plot.h * t;
     line(ui, strip.plot.x, y, strip.plot.right(), y, ui[i == 0 ? Color::stroke : Color::border]);
@@ -228,7 +230,8 @@ void lay_out_bars(const Ui& ui, DecodeStrip& strip, const Rect& rect) {
 
 StripLook look_of(const Ui& ui, const DecodeStrip& strip, const Rect& rect) {
   StripLook look;
-  const bool tokens = strip.bars.keys_per_bar == 1 && strip.bars.bar_w >= ui.px(12) && rect.h > ui.px(170);
+  const bool tokens = strip.bars.keys_per_bar == 1 && strip.bars.bar_w >= font_pixels(FontRole::mono_small) &&
+                      rect.h > ui.px(170);
   if (tokens) look.tokens_h = decode_tokens_height(ui, strip, std::min(ui.px(92), rect.h * 0.25F));
   const float peak = largest(strip.in, 0, strip.in.rows.attended);
   if (std::isfinite(peak)) look.axis_max = axis_ceiling(peak);

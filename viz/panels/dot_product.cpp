@@ -189,7 +189,9 @@ void draw_dot_product(Ui& ui, const WeightsInput& in, const Rect& area) {
   std::string title =
       fmt::format("score of query {} ({}) and key {}", cell.q, token(in.rows.cached() + cell.q), cell.k);
   if (cell.k < in.rows.k_len) title += fmt::format(" ({})", token(cell.k));
-  text_in(ui, FontRole::strong, {area.x, area.y, area.w, line_h}, ui[Color::text], title, Align::left);
+  const std::string brief = fmt::format("query {}, key {}", cell.q, cell.k);
+  text_in(ui, FontRole::strong, {area.x, area.y, area.w, line_h}, ui[Color::text],
+          first_fitting(ui, FontRole::strong, area.w, {title, "score of " + brief, brief}), Align::left);
   const Rows rows = rows_of(ui.frame, in, cell);
   if (!rows.missing.empty()) {
     text_in(ui, FontRole::small, {area.x, area.y + line_h, area.w, line_h}, ui[Color::muted], rows.missing,

@@ -53,6 +53,7 @@ void draw_step(Ui& ui, float x, float right) {
   const float badge_h = ui.px(24);
   const Rect badge{x, bar.y + (bar.h - badge_h) * 0.5F, text_width(ui, FontRole::strong, kind) + ui.px(18),
                    badge_h};
+  if (badge.right() > right) return;
   fill(ui, badge, ui[Color::accent], 1.0F, ui.px(4));
   text_in(ui, FontRole::strong, badge, ui[Color::on_accent], kind, Align::center);
   mark(ui, "header/kind", badge, fmt::format("{} step", kind), "StepRecord.kind");
@@ -61,7 +62,7 @@ void draw_step(Ui& ui, float x, float right) {
   const Rect number{
       badge.right() + ui.px(10), bar.y,
       std::min(text_width(ui, FontRole::strong, count) + 1.0F, right - badge.right() - ui.px(10)), bar.h};
-  if (number.w <= 0.0F) return;
+  if (number.w < text_width(ui, FontRole::strong, count)) return;
   text_in(ui, FontRole::strong, number, ui[Color::text], count, Align::left);
   mark(ui, "header/step", number, count, "StepRecord.step; the last step recorded so far");
 

@@ -59,6 +59,7 @@ std::string head_text(const HeadMapping& map, int head) {
 }
 
 void draw_kv_tile(Ui& ui, const HeadMapping& map, int kv, const Rect& tile, float header) {
+  if (tile.h < header) return;
   fill(ui, tile, ui[Color::raised], 1.0F, ui.px(5));
   outline(ui, tile, ui[Color::stroke], ui.px(1), ui.px(5));
   std::string readers;
@@ -69,9 +70,10 @@ void draw_kv_tile(Ui& ui, const HeadMapping& map, int kv, const Rect& tile, floa
   const float used =
       text_in(ui, FontRole::strong, line_box, ui[Color::text], fmt::format("K/V head {}", kv), Align::left);
   const float left = used + ui.px(12);
-  if (line_box.w > left + ui.px(40))
-    text_in(ui, FontRole::small, {line_box.x + left, line_box.y, line_box.w - left, line_box.h},
-            ui[Color::muted], fmt::format("read by {}", readers.empty() ? "nobody" : readers), Align::right);
+  const std::string words = fmt::format("read by {}", readers.empty() ? "nobody" : readers);
+  text_in(ui, FontRole::small, {line_box.x + left, line_box.y, line_box.w - left, line_box.h},
+          ui[Color::muted], first_fitting(ui, FontRole::small, line_box.w - left, {words, readers, ""}),
+          Align::right);
   ui.marks.add(fmt::format("heads/kv/{}", kv), visible_part(ui, tile),
                fmt::format("K/V head {} is read by query heads {}", kv, readers),
                map.measured ? "kv_head of the attention launch" : "head_map of the engine's config");

@@ -266,7 +266,9 @@ void draw_requests(Ui& ui, const Rect& rect) {
       caption = fmt::format("{} run, {} wait, {} done", running, waiting, ended.size());
   }
   if (!begin_panel(ui, "requests", rect, "Requests", caption)) return;
-  const float box_h = prompt_box_height(ui);
+  // In low panels the requests come first: prompts are then added where the window is larger.
+  const float wanted = prompt_box_height(ui);
+  const float box_h = ui.body.h >= wanted + ui.px(60) ? wanted : 0.0F;
   const Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(20), ui.body.h - box_h - ui.px(8))};
   if (!ui.frame.step) {
     const Rect body = ui.body;
@@ -289,7 +291,7 @@ void draw_requests(Ui& ui, const Rect& rect) {
                        many && state->id != ui.selection.seq);
     end_scroll(ui, y);
   }
-  draw_prompt_box(ui, {ui.body.x, ui.body.bottom() - box_h, ui.body.w, box_h});
+  if (box_h > 0.0F) draw_prompt_box(ui, {ui.body.x, ui.body.bottom() - box_h, ui.body.w, box_h});
   end_panel(ui);
 }
 

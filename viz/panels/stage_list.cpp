@@ -45,14 +45,16 @@ void draw_launch(Ui& ui, const Rect& box, const trace::LaunchEntry& entry, std::
   const LaunchRecord& launch = entry.launch;
   const std::string time = std::isnan(launch.ms) ? "not measured" : fmt::format("{:.3f} ms", launch.ms);
   const std::string right = fmt::format("{}  {}", bytes_text(launch.bytes), time);
-  const float right_w = std::min(text_width(ui, FontRole::mono_small, right) + ui.px(4), box.w * 0.6F);
+  const std::string_view shown =
+      first_fitting(ui, FontRole::mono_small, box.w * 0.6F, {right, bytes_text(launch.bytes), ""});
+  const float right_w = text_width(ui, FontRole::mono_small, shown) + ui.px(4);
   const std::string left =
       fmt::format("{}  {}\xC3\x97{}\xC3\x97{} of {}", launch.kernel, launch.grid.x, launch.grid.y,
                   launch.grid.z, launch.block.x * launch.block.y * launch.block.z);
   const Rect left_box{box.x, box.y, box.w - right_w - ui.px(4), box.h};
   text_in(ui, FontRole::mono_small, left_box, ui[Color::accent],
           first_fitting(ui, FontRole::mono_small, left_box.w, {left, launch.kernel}), Align::left);
-  text_in(ui, FontRole::mono_small, {box.right() - right_w, box.y, right_w, box.h}, ui[Color::muted], right,
+  text_in(ui, FontRole::mono_small, {box.right() - right_w, box.y, right_w, box.h}, ui[Color::muted], shown,
           Align::right);
   mark(ui, fmt::format("stages/launch/{}", index), box,
        fmt::format("{}\ngrid {} {} {}, block {} {} {}, shared {} B\nmoves {}, {} FLOP, time {}",

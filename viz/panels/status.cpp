@@ -18,27 +18,29 @@ constexpr double kCheckToleranceHalf = 1e-2;
 
 struct Check {
   std::string text;
+  std::string brief = {};  // where `text` has no room
   bool known = false;
   bool good = false;
 };
 
 Check last_check(const Frame& frame) {
-  if (!frame.attention || std::isnan(frame.attention->max_abs_diff_o))
-    return {"check: none yet", false, false};
+  if (!frame.attention || std::isnan(frame.attention->max_abs_diff_o)) return {.text = "check: none yet"};
   const trace::AttentionView& view = *frame.attention;
   const bool f32 = frame.manifest == nullptr || frame.manifest->model.dtype == DType::f32;
   const double limit = (f32 ? kCheckTolerance : kCheckToleranceHalf) * std::max(view.max_abs_o, 1e-30);
-  return {fmt::format("inspector vs recorded max|\xCE\x94| = {:.1e}", num(view.max_abs_diff_o)), true,
-          view.max_abs_diff_o <= limit};
+  return {fmt::format("inspector vs recorded max|\xCE\x94| = {:.1e}", num(view.max_abs_diff_o)),
+          fmt::format("max|\xCE\x94| {:.1e}", num(view.max_abs_diff_o)), true, view.max_abs_diff_o <= limit};
 }
 
 /// Each draws at the right end of `bar` and takes its room off it.
 void draw_check(Ui& ui, Rect& bar) {
   const Check check = last_check(ui.frame);
-  const float w = std::min(text_width(ui, FontRole::mono, check.text) + ui.px(4), bar.w * 0.45F);
+  const float most = bar.w * 0.45F - ui.px(4);
+  const std::string_view shown = first_fitting(ui, FontRole::mono, most, {check.text, check.brief, ""});
+  const float w = text_width(ui, FontRole::mono, shown) + ui.px(4);
   const Rect box{bar.right() - w, bar.y, w, bar.h};
   const Color color = !check.known ? Color::muted : check.good ? Color::ok : Color::error;
-  text_in(ui, FontRole::mono, box, ui[color], check.text, Align::right);
+  text_in(ui, FontRole::mono, box, ui[color], shown, Align::right);
   if (ui.frame.attention) {
     const trace::AttentionView& view = *ui.frame.attention;
     mark(ui, "status/check", box, fmt::format("{}, max|o| = {:.3e}", check.text, num(view.max_abs_o)),

@@ -148,7 +148,9 @@ void draw_tile_invariant(Ui& ui, const TileRow& row, const Rect& rect) {
   const float both_w = text_in(ui, role, inner, ui[Color::text], both, Align::left);
   const Rect rest{inner.x + both_w + ui.px(12), inner.y, inner.w - both_w - ui.px(12), inner.h};
   if (rest.w > 0.0F)
-    text_in(ui, role, rest, ink, text_width(ui, role, verdict) <= rest.w ? verdict : shorter, Align::right);
+    text_in(ui, role, rest, ink,
+            first_fitting(ui, role, rest.w, {verdict, shorter, holds ? "\xE2\x9C\x93" : "\xE2\x9C\x97"}),
+            Align::right);
   mark(ui, "tiles/invariant", rect,
        fmt::format(
            "after tile {}: {}, {}\nleft from the kernel's m and l, right from the kernel's scores of "

@@ -124,14 +124,16 @@ void draw_transport(Ui& ui, const Rect& rect) {
   const std::string count = any ? fmt::format("{} / {}", step_number(ui.frame, ui.frame.index),
                                               step_number(ui.frame, ui.frame.num_steps - 1))
                                 : "no steps";
-  const float count_w = ui.px(84);
+  const float count_w = std::max(ui.px(84), text_width(ui, FontRole::mono, count) + ui.px(4));
   text_in(ui, FontRole::mono, {x, y, count_w, ui.px(26)}, ui[Color::text], count, Align::left);
   x += count_w + ui.px(6);
   std::string state = ui.frame.engine_busy ? "engine: computing a step"
                       : can_run            ? "engine: ready for more"
                       : ui.frame.live      ? "engine: idle"
                                            : "recording";
-  const float state_w = std::min(text_width(ui, FontRole::small, state) + ui.px(4), rect.w * 0.2F);
+  const float state_room = rect.right() - x - ui.px(90);  // the rail comes first
+  if (text_width(ui, FontRole::small, state) > state_room) state.clear();
+  const float state_w = state.empty() ? 0.0F : text_width(ui, FontRole::small, state) + ui.px(4);
   text_in(ui, FontRole::small, {rect.right() - state_w, y, state_w, ui.px(26)}, ui[Color::muted], state,
           Align::right);
   draw_rail(ui, {x, y, std::max(ui.px(20), rect.right() - state_w - ui.px(18) - x), ui.px(26)});

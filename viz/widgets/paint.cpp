@@ -124,7 +124,14 @@ float text_width(const Ui& /*ui*/, FontRole role, std::string_view text) {
 
 namespace {
 
-void log_text(const Ui& ui, std::string_view text, const Rect& rect, bool shortened) {
+/// Whether an edge of what is drawn on would cut the line above or below; in parts that scroll it may.
+bool cut_by_edge(const Ui& ui, const Rect& line) {
+  if (ui.scrolling) return false;
+  const float spare = std::round(line.h * 0.15F) + 1.0F;  // no glyph reaches the ends of its line
+  return line.y + spare < ui.draw->GetClipRectMin().y || line.bottom() - spare > ui.draw->GetClipRectMax().y;
+}
+
+void log_text(const Ui& ui, std::string_view text, const Rect& rect, bool shortened, bool left_out = false) {
   if (ui.view.text_log == nullptr) return;
   const ImVec2 low = ui.draw->GetClipRectMin();
   const ImVec2 high = ui.draw->GetClipRectMax();
@@ -133,15 +140,18 @@ void log_text(const Ui& ui, std::string_view text, const Rect& rect, bool shorte
                                        rect,
                                        {low.x, low.y, high.x - low.x, high.y - low.y},
                                        ui.scrolling,
-                                       shortened});
+                                       shortened,
+                                       left_out});
 }
 
 float write(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text, bool shortened) {
-  const float width = text_width(ui, role, text);
-  log_text(ui, text, {std::round(x), std::round(y), width, font_pixels(role)}, shortened);
+  const Rect line{std::round(x), std::round(y), text_width(ui, role, text), font_pixels(role)};
+  const bool left_out = cut_by_edge(ui, line);
+  log_text(ui, text, line, shortened, left_out);
+  if (left_out) return 0.0F;
   ui.draw->AddText(font(role), font_pixels(role), {std::round(x), std::round(y)}, rgba(color), text.data(),
                    text.data() + text.size());
-  return width;
+  return line.w;
 }
 
 }  // namespace

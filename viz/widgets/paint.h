@@ -29,7 +29,8 @@ void triangle_down(const Ui& ui, float x, float y, float size, Rgb color);
 void triangle_up(const Ui& ui, float x, float y, float size, Rgb color);
 
 float text_width(const Ui& ui, FontRole role, std::string_view text);
-/// Top-left at (x, y); returns the width.
+/// Top-left at (x, y); returns the width. A line that the panel's upper or lower edge would cut is left out,
+/// here and in what follows.
 float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
 /// One line, vertically centred, cut with "…" when it does not fit; returns the width drawn.
 float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align);

@@ -17,6 +17,7 @@ struct TextLog {
     Rect clip;               // what of the screen it may be drawn on
     bool scrolled = false;   // in a part that scrolls: may be cut at its top and bottom
     bool shortened = false;  // ends with "…" because its box had no room
+    bool left_out = false;   // not drawn: an edge would have cut it
   };
   std::vector<Entry> entries;
 };

@@ -100,8 +100,9 @@ bool begin_panel(Ui& ui, const char* name, const Rect& rect, std::string_view ti
     const float left = used + (card ? ui.px(kMaximise) + ui.px(12) : ui.px(10));
     if (!caption.empty() && line.w > left) {
       const Rect rest{line.x + left, line.y, line.w - left, line.h};
-      text_in(ui, FontRole::small, rest, ui[Color::muted], whole_parts(ui, FontRole::small, rest.w, caption),
-              Align::right);
+      const std::string_view words = whole_parts(ui, FontRole::small, rest.w, caption);
+      const bool readable = rest.w >= ui.px(70) || text_width(ui, FontRole::small, words) <= rest.w;
+      if (readable) text_in(ui, FontRole::small, rest, ui[Color::muted], words, Align::right);
     }
     if (card) draw_maximise(ui, name, line.x + used + ui.px(6));
     const float used_h = line.h + ui.px(6);

@@ -13,12 +13,34 @@
 
 namespace attn::app {
 
+namespace {
+
+std::string default_scenario() { return (assets_dir() / "lessons" / "three-prompts.json").string(); }
+
+/// What a start without a file shows: what was open last, and at the very first start the default scenario
+/// behind the gallery.
+Subject first_subject(DeviceChoice choice, const ViewOptions& options, WindowOptions& window) {
+  const std::vector<std::string> recent = load_settings(window.settings).settings.recent_files;
+  window.gallery = recent.empty();
+  if (!recent.empty() && options.overrides.empty()) {
+    try {
+      return open_subject(recent.front(), choice);
+    } catch (const InputError& error) {
+      window.note = fmt::format("what was open last cannot be opened: {}", error.what());
+    }
+  }
+  return open_subject(default_scenario(), choice, options.overrides);
+}
+
+}  // namespace
+
 int view_file(const ViewOptions& options) {
   // Everything that can be wrong is read before a window opens: the message then stays in the terminal.
   const DeviceChoice choice = device_choice(options.device);
-  const std::string file =
-      options.file.empty() ? (assets_dir() / "lessons" / "three-prompts.json").string() : options.file;
-  const Subject subject = open_subject(file, choice, options.overrides);
+  WindowOptions window;
+  window.settings = settings_path();
+  const Subject subject = options.file.empty() ? first_subject(choice, options, window)
+                                               : open_subject(options.file, choice, options.overrides);
   if (!options.trace.empty()) {
     if (subject.store) throw InputError("--trace records a run, and this is none; leave it out");
     require_writable(options.trace);
@@ -27,10 +49,8 @@ int view_file(const ViewOptions& options) {
     throw DeviceError(
         "there is no display (DISPLAY is not set); `attnscope still FILE -o picture.png` draws without one");
   }
-  WindowOptions window;
   window.seconds = options.seconds;
   window.print_start = options.print_start;
-  window.settings = settings_path();
   if (!options.theme.empty()) window.theme = *viz::theme_named(options.theme);
   show_window(window, [&](std::function<void()> changed) {
     auto session = std::make_unique<Session>(subject, choice, std::move(changed), options.trace);
@@ -43,8 +63,9 @@ int view_file(const ViewOptions& options) {
 void add_view_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("view", "open the window on a scenario, a trace or a tensor case");
   auto options = std::make_shared<ViewOptions>();
-  command->add_option("file", options->file,
-                      "FILE or FILE#step=12&layer=0&head=2; nothing = the default scenario");
+  command->add_option(
+      "file", options->file,
+      "FILE or FILE#step=12&layer=0&head=2; nothing = what was open last, at first the lessons");
   command->add_option("--trace", options->trace, "also record a live run into this .attn file");
   add_theme_option(*command, options->theme);
   command->add_option("--seconds", options->seconds, "close the window by itself after so long");

@@ -35,7 +35,7 @@ void add_theme_option(CLI::App& command, std::string& theme);
 DeviceChoice device_choice(const std::string& name);
 
 struct ViewOptions {
-  std::string file;  // scenario, trace or tensor case; "" = the default scenario
+  std::string file;  // scenario, trace or tensor case; "" = what was open last, at first the lessons
   std::string trace;
   std::string theme;  // "" = as it was the last time
   std::string device = "auto";

@@ -18,7 +18,7 @@ int run_program(int argc, char** argv) {
   app.set_version_flag("--version", build_text());
   app.require_subcommand(0, 1);
   app.footer(
-      "Without a subcommand: the window, on FILE or on the default scenario.\n"
+      "Without a subcommand: the window, on what was open last; at first on the lessons.\n"
       "Exit codes: 0 good, 1 the check failed, 2 bad usage or input.");
   Action action;
   add_run_command(app, action);

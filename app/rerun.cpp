@@ -103,6 +103,14 @@ std::string text_with_added(const Recipe& recipe) {
   return document.dump(2);
 }
 
+bool same_run(const Scenario& a, const Scenario& b) {
+  const auto requests = [](const Scenario& scenario) {
+    return Json::parse(scenario.json).value("requests", Json::array());
+  };
+  return a.model == b.model && a.tensors == b.tensors && a.max_steps == b.max_steps &&
+         fields_of(a.engine) == fields_of(b.engine) && requests(a) == requests(b);
+}
+
 Scenario with_switch(const Scenario& scenario, std::string_view name, std::string_view value) {
   EngineConfig engine = scenario.engine;
   set_switch(engine, name, value);

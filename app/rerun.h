@@ -24,6 +24,9 @@ Recipe recipe_of(const trace::Store& store, const std::filesystem::path& path);
 /// Scenario text that has the typed requests too, so that a trace of the run can be run again.
 std::string text_with_added(const Recipe& recipe);
 
+/// Whether both run the same requests on the same model in the same engine, however they are written.
+bool same_run(const Scenario& a, const Scenario& b);
+
 /// The same with a switch set. Throws InputError for a name or value that the engine does not have.
 Scenario with_switch(const Scenario& scenario, std::string_view name, std::string_view value);
 /// The same with nothing broken.

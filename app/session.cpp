@@ -87,6 +87,7 @@ void Session::retry_move() {
 bool Session::apply(const viz::Commands& commands, viz::ViewState& view) {
   refresh();
   for (const viz::Command& command : commands) apply(command, view);
+  follow_lesson(view);
   return !quit_;
 }
 
@@ -123,7 +124,7 @@ void Session::apply(const viz::Command& command, viz::ViewState& view) {
       quit_ = true;
       return;
     default:
-      if (!apply_run(command)) apply_file(command);
+      if (!apply_run(command) && !apply_file(command)) apply_lesson(command);
       return;
   }
 }
@@ -183,6 +184,7 @@ bool Session::apply_run(const viz::Command& command) {
 
 void Session::tick(viz::ViewState& view, Clock::time_point now) {
   refresh();
+  follow_lesson(view);
   if (!view.playing || now < next_play_ || open_->status().busy || waiting_move_) return;
   if (next_play_ != Clock::time_point{}) stop_playing_at_breakpoint(view);
   if (!view.playing) return;
@@ -217,8 +219,11 @@ void Session::stop_playing_at_breakpoint(viz::ViewState& view) {
 void Session::attach() {
   attached_ = open_->store().get();
   frame_.history = open_->history().summaries();
-  frame_.token_texts.clear();
   frame_.manifest = &attached_->manifest();
+  // By token id, so those of another run of the same model stay true, and a run that was shown before does
+  // not tell them again.
+  if (std::exchange(texts_of_, frame_.manifest->model.name) != frame_.manifest->model.name)
+    frame_.token_texts.clear();
   frame_.device = frame_.manifest->device;
   changes_at_ = costs_at_ = -1;
   diff_at_ = {-1, -1};
@@ -229,6 +234,7 @@ void Session::attach() {
 
 void Session::refresh() {
   finish_job();
+  finish_facts();
   take_next();
   open_->refresh();
   if (!open_->store()) return;
@@ -245,6 +251,8 @@ void Session::wait_idle() {
     refresh();
     if (job_) {
       job_->wait();
+    } else if (facts_job_) {
+      facts_job_->wait();
     } else if (next_) {
       if (next_->run->engine()) next_->run->engine()->wait_idle();
     } else if (open_->status().busy) {

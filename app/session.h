@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "app/job.h"
+#include "app/lesson.h"
+#include "app/lesson_facts.h"
 #include "app/open_run.h"
 #include "app/right_run.h"
 #include "app/search.h"
@@ -51,11 +53,20 @@ class Session {
   /// One sentence for the status line, until the next command.
   void say(std::string sentence) { message_ = std::move(sentence); }
   void set_recent_files(std::vector<std::string> files) { frame_.recent_files = std::move(files); }
+  /// Scripts are told from now on: that of what is open, and those of what is opened later. Without this a
+  /// scenario with stops is run as any other.
+  void tell_scripts(LessonsProgress progress);
+  /// As it was given to tell_scripts, with what was seen and done since.
+  const LessonsProgress& lessons_progress() const { return lessons_progress_; }
+  /// Null while no script is told.
+  const Lesson* lesson() const { return lesson_.get(); }
   /// Puts what is open first among them.
   void remember_open_file() { remember_file(open_->subject().link.path); }
   const std::vector<std::string>& recent_files() const { return frame_.recent_files; }
   /// Something goes on beside the window whose progress is shown.
-  bool working() const { return job_ != nullptr || next_.has_value(); }
+  bool working() const {
+    return job_ != nullptr || next_.has_value() || facts_job_ != nullptr || setting_out();
+  }
 
   /// For stills and tests: waits for the engine to finish what it was asked, for long work and for the
   /// inspector; frame() has everything then.
@@ -64,12 +75,17 @@ class Session {
   static constexpr std::chrono::milliseconds kStepTime{800};  // one step while playing at speed 1
 
  private:
+  enum class Arrival : unsigned char {
+    opened,    // another file: everything starts anew
+    repeated,  // the same requests again: cursor and bookmarks stay
+    of_stop    // a run of the script: the stop says where to stand
+  };
   /// What will take the place of what is open, once it has something to show.
   struct Next {
     std::unique_ptr<OpenRun> run;
-    int steps = 1;               // it is waited for that many
-    std::string text;            // for the screen
-    bool same_requests = false;  // a run repeated: cursor and bookmarks stay
+    int steps = 1;     // it is waited for that many
+    std::string text;  // for the screen
+    Arrival arrival = Arrival::opened;
   };
   /// A move that waits for the engine's next step.
   struct WaitingMove {
@@ -121,8 +137,27 @@ class Session {
   void run_again(const Recipe& recipe, const std::string& text);
   void begin(Next next);
   void take_next();
+  void put_in_place(std::unique_ptr<OpenRun> run);
   void watch_right_run();
   std::optional<Recipe> recipe();
+
+  // session_lesson.cpp: the script that is told
+  void apply_lesson(const viz::Command& command);
+  void begin_lesson();
+  void end_lesson();
+  void leave_stop();
+  void show_run(const Scenario& wanted, const std::string& name);
+  void follow_lesson(viz::ViewState& view);
+  void arrive(viz::ViewState& view);
+  bool steps_are_there(int steps);
+  void ask_of_stop();
+  void ask_of_task();
+  void ask(std::vector<std::string> texts, const Exercise* exercise,
+           std::function<void(const LessonAnswer&)> done);
+  void finish_facts();
+  Standing standing(const viz::ViewState& view) const;
+  bool setting_out() const { return lesson_ && !lesson_->arrived(); }
+  void keep_progress();
 
   // session_files.cpp
   void open_file(const std::string& link);
@@ -145,6 +180,7 @@ class Session {
   viz::Frame frame_;
   viz::Selection selection_;
   const trace::Store* attached_ = nullptr;  // the store that frame_ belongs to
+  std::string texts_of_;                    // model that frame_.token_texts belong to
   bool follow_ = false;  // the cursor is at the end of a live recording and moves on with it
   bool complete_ = true;
   bool quit_ = false;
@@ -159,6 +195,14 @@ class Session {
   bool bookmarks_saved_ = true;
   bool recorded_ = false;  // a live run is written to a file as it goes
   Clock::time_point next_play_{};
+
+  bool tell_ = false;
+  LessonsProgress lessons_progress_;
+  std::unique_ptr<Lesson> lesson_;
+  Subject lesson_subject_;                        // that the script belongs to
+  std::vector<std::unique_ptr<OpenRun>> parked_;  // runs of the script that are not shown now, oldest first
+  std::shared_ptr<RecordedRuns> recorded_runs_;   // for its facts
+  std::unique_ptr<Job> facts_job_;
   Bin bin_;  // last: what lies in it may use what stands above
 };
 

@@ -68,6 +68,7 @@ void Session::opened(const Subject& subject) {
     say(error.what());
   }
   if (!subject.link.step) follow_ = live();
+  if (tell_) begin_lesson();
 }
 
 void Session::remember_file(const fs::path& path) {

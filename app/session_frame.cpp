@@ -22,6 +22,8 @@ const viz::Frame& Session::frame() {
   frame_.file = open_->subject().link.path.string();
   frame_.saved = is_saved();
   fill_work();
+  frame_.lesson.reset();
+  if (lesson_) frame_.lesson = lesson_->now();
   if (!open_->store()) return frame_;
   frame_.manifest = &open_->store()->manifest();  // grows with the prompts that are typed
   frame_.index = selection_.step;

@@ -86,7 +86,7 @@ void Session::found(const SearchResult& result, const std::string& text, int by,
 
 std::optional<Recipe> Session::recipe() {
   // Of what is on its way rather than of what is open: two switches in a row both count.
-  const OpenRun& run = next_ && next_->same_requests ? *next_->run : *open_;
+  const OpenRun& run = next_ && next_->arrival == Arrival::repeated ? *next_->run : *open_;
   if (!run.engine()) return recipe_;
   const bool started = run.num_steps() > 0;
   return Recipe{run.subject().scenario, started ? run.engine()->added() : run.subject().added};
@@ -113,7 +113,7 @@ void Session::run_again(const Recipe& recipe, const std::string& text) {
              std::make_unique<OpenRun>(std::move(subject), choice_, changed_, std::filesystem::path{}, steps),
          .steps = steps,
          .text = "running again with " + text,
-         .same_requests = true});
+         .arrival = Arrival::repeated});
 }
 
 void Session::begin(Next next) {
@@ -139,18 +139,32 @@ void Session::take_next() {
   if (run.num_steps() < next_->steps && status.busy) return;
   Next next = std::move(*next_);
   next_.reset();
-  bin_.put(std::exchange(open_, std::move(next.run)));
+  if (next.arrival == Arrival::opened) end_lesson();
+  put_in_place(std::move(next.run));
+  if (next.arrival == Arrival::repeated) seek(selection_.step);
+  if (next.arrival == Arrival::opened) opened(open_->subject());
+}
+
+/// What was open is kept while its script is told: one comes back to it at once.
+void Session::put_in_place(std::unique_ptr<OpenRun> run) {
+  constexpr std::size_t kMostParked = 8;
+  std::unique_ptr<OpenRun> before = std::exchange(open_, std::move(run));
+  if (lesson_ && !recorded_) {
+    parked_.push_back(std::move(before));
+    if (parked_.size() > kMostParked) {
+      bin_.put(std::move(parked_.front()));
+      parked_.erase(parked_.begin());
+    }
+  } else {
+    bin_.put(std::move(before));
+  }
   attached_ = nullptr;
   recorded_ = false;
   saved_steps_ = 0;
   follow_ = false;
   frame_.step = frame_.previous = nullptr;
   frame_.num_steps = num_steps();
-  if (next.same_requests) {
-    seek(selection_.step);
-  } else {
-    opened(open_->subject());
-  }
+  selection_.step = std::clamp(selection_.step, 0, std::max(0, last_index()));
 }
 
 }  // namespace attn::app

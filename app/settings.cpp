@@ -72,6 +72,7 @@ void visit_fields(Visit& visit, S& s) {
   visit("width", s.width, Range{kSmallestSide, kLargestSide});
   visit("height", s.height, Range{kSmallestSide, kLargestSide});
   visit("recent_files", s.recent_files);
+  visit("lessons", s.lessons);
 }
 
 /// Takes members of the right type and within range; notes the others.
@@ -107,6 +108,21 @@ class Reader {
     });
     if (!text.empty()) value = *from_text<E>(text);
   }
+  void operator()(const std::string& key, LessonsProgress& lessons) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    bool good = found->is_object();
+    const Json list = good ? *found : Json::object();
+    for (const auto& [name, json] : list.items()) {
+      Reader one(json);
+      LessonProgress progress;
+      if (json.is_object()) one("seen", progress.seen);
+      if (json.is_object()) one("done", progress.done);
+      good = good && json.is_object() && one.refused().empty();
+      lessons.emplace(name, std::move(progress));
+    }
+    if (!good) refused_ += (refused_.empty() ? "" : ", ") + key;
+  }
   const std::string& refused() const { return refused_; }
 
  private:
@@ -125,12 +141,21 @@ class Reader {
   std::string refused_;
 };
 
+Json json_of(const LessonsProgress& lessons) {
+  Json json = Json::object();
+  for (const auto& [name, progress] : lessons)
+    json[name] = {{"seen", progress.seen}, {"done", progress.done}};
+  return json;
+}
+
 class Writer {
  public:
   template <class T, class... Limits>
   void operator()(const std::string& key, const T& value, const Limits&...) {
     if constexpr (std::is_enum_v<T>) {
       json[key] = text_of(value);
+    } else if constexpr (std::is_same_v<T, LessonsProgress>) {
+      json[key] = json_of(value);
     } else {
       json[key] = value;
     }

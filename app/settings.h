@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/lesson_list.h"
 #include "viz/screen.h"
 
 namespace attn::app {
@@ -14,6 +15,7 @@ struct Settings : viz::ViewSettings {
   int width = 1600;  // of the window, in screen coordinates
   int height = 900;
   std::vector<std::string> recent_files;  // newest first
+  LessonsProgress lessons;
   bool operator==(const Settings&) const = default;
 };
 

@@ -18,6 +18,7 @@
 #include "app/files.h"
 #include "app/gl_painter.h"
 #include "app/image_write.h"
+#include "app/notes_window.h"
 #include "app/settings.h"
 #include "kernels/common/check.h"
 
@@ -132,6 +133,7 @@ class Window {
   void toggle_full_screen();
   void follow_monitor();
   void show_title();
+  void show_notes();
   void keep_settings(bool at_once);
   double longest_sleep() const;
   static Window& of(GLFWwindow* window) { return *static_cast<Window*>(glfwGetWindowUserPointer(window)); }
@@ -149,6 +151,9 @@ class Window {
   std::vector<std::string> dropped_;
   std::optional<std::string> still_;  // wanted of the next picture: its path, "" = a name of its own
   std::string title_;
+  std::unique_ptr<NotesWindow> notes_;
+  bool notes_refused_ = false;  // this platform has no second window
+  Clock::time_point taught_since_ = Clock::now();
   std::array<int, 4> windowed_{};  // place and size before full screen
   Clock::time_point settings_kept_ = Clock::now();
 };
@@ -171,16 +176,20 @@ Window::Window(const WindowOptions& options,
   if (!loaded_.note.empty()) session_->say(loaded_.note);
   apply_settings(settings_, view_);
   if (options_.theme) viz::theme_to_change(view_) = *options_.theme;  // of the mode it opens in
+  if (!options_.note.empty()) session_->say(options_.note);
+  session_->tell_scripts(settings_.lessons);
+  if (options_.gallery) view_.shell.open(viz::Overlay::lessons);
 }
 
 Window::~Window() { keep_settings(true); }
 
 /// Longest sleep without an event, in seconds; 0 = until there is one.
 double Window::longest_sleep() const {
-  constexpr double kMoving = 0.05, kBlinkingCursor = 0.2;
+  constexpr double kMoving = 0.05, kBlinkingCursor = 0.2, kClock = 1.0;
   if (view_.playing || session_->working()) return kMoving;
   if (ImGui::GetIO().WantTextInput) return kBlinkingCursor;
-  return options_.seconds > 0.0 ? kMoving : 0.0;
+  if (options_.seconds > 0.0) return kMoving;
+  return view_.teach.notes ? kClock : 0.0;
 }
 
 /// The monitor's scale, kept in the view when the window moves to another monitor.
@@ -248,6 +257,29 @@ bool Window::carry_out(const viz::Commands& commands) {
   return true;
 }
 
+/// The notes in a window of their own, or, where there can be no second one, as a card in this one.
+void Window::show_notes() {
+  viz::TeachView& teach = view_.teach;
+  if (notes_ && notes_->closed()) teach.notes = false;
+  const bool wanted = teach.notes && session_->frame().lesson;
+  if (!wanted) {
+    notes_.reset();
+    teach.notes_elsewhere = false;
+    return;
+  }
+  teach.clock = clock_text(seconds_since(taught_since_));
+  if (!notes_ && !notes_refused_) {
+    try {
+      notes_ = std::make_unique<NotesWindow>(window_.get());
+    } catch (const DeviceError& error) {
+      notes_refused_ = true;
+      session_->say(fmt::format("the notes are shown here: {}", error.what()));
+    }
+  }
+  teach.notes_elsewhere = notes_ != nullptr;
+  if (notes_) notes_->draw(session_->frame(), session_->selection(), view_, monitor_scale_);
+}
+
 void Window::show_title() {
   const std::string title = window_title(session_->frame());
   if (std::exchange(title_, title) != title) glfwSetWindowTitle(window_.get(), title.c_str());
@@ -265,6 +297,7 @@ void Window::keep_settings(bool at_once) {
     if (view_.present_theme == *options_.theme) now.present_theme = settings_.present_theme;
   }
   if (session_) now.recent_files = session_->recent_files();
+  if (session_) now.lessons = session_->lessons_progress();
   if (glfwGetWindowMonitor(window_.get()) == nullptr)
     glfwGetWindowSize(window_.get(), &now.width, &now.height);
   if (now == settings_) return;
@@ -297,6 +330,7 @@ void Window::run() {
     if (!commands.empty()) to_draw = kSettleFrames;
     if (!carry_out(commands)) break;
     show_title();
+    show_notes();
     keep_settings(false);
     if (std::exchange(first, false)) {
       if (options_.print_start)

@@ -14,6 +14,7 @@
 #include "core/trace/cursor.h"
 #include "core/trace/step_diff.h"
 #include "core/trace/step_record.h"
+#include "viz/lesson_view.h"
 
 namespace attn::viz {
 
@@ -111,7 +112,11 @@ struct Frame {
   std::vector<std::string> scenarios;     // bundled ones, paths
   FolderListing folder;                   // of the open dialog
   std::string file;                       // what is open
+  std::string file_error;                 // why what the file says now is not what is shown; "" it is
   bool saved = true;                      // false: a live run or bookmarks that no file holds
+  std::vector<LessonCard> lessons;        // of the gallery; empty before the first list_lessons
+  std::optional<LessonNow> lesson;        // while a script is told
+  int recorded_stops = -1;                // of what the user does; -1: it is not recorded
   std::string status;                     // one line: device, notes, errors
   std::string device;                     // device of the engine
 };
@@ -159,6 +164,12 @@ struct Command {
     diff_off,
     open_file,      // text: path, may carry #step=..
     list_folder,    // text: path, "" = the folder of what is open; fills Frame::folder
+    list_lessons,   // fills Frame::lessons
+    next_stop,      // a: +1 or -1 stops of the lesson; answers first what is asked
+    answer,         // what the lesson asks: caption and numbers are shown
+    break_lesson,   // the lesson's break it: sets its switches, or mends them
+    record_clicks,  // from now on; a second time: no more
+    save_clicks,    // text: path; what was recorded, as a scenario with stops
     save_trace,     // text: path
     export_tensor,  // text: path (.safetensors or .csv), value: "q", "k", "v", "o", "lse", "weights",
                     // "scores"

@@ -24,6 +24,12 @@ std::string_view why_not(KeyAction action, const Frame& frame, const Selection& 
       return frame.work.can_cancel ? "" : "nothing is being worked on";
     case KeyAction::go_to_bookmark:
       return frame.bookmarks.empty() ? "there is no bookmark yet" : "";
+    case KeyAction::next_stop:
+      return frame.lesson ? "" : "no lesson is open";
+    case KeyAction::break_lesson:
+      return frame.lesson && frame.lesson->break_it ? "" : "no lesson with something to break is open";
+    case KeyAction::notes:
+      return frame.lesson ? "" : "notes belong to the stops of a lesson";
     case KeyAction::maximise:
       return view.shell.focused != PanelId::count_ || view.maximised != PanelId::count_
                  ? ""
@@ -39,6 +45,16 @@ bool is_on(KeyAction action, const Frame& frame, const ViewState& view) {
   switch (action) {
     case KeyAction::present:
       return view.mode == ScreenMode::present;
+    case KeyAction::blank:
+      return view.teach.blank;
+    case KeyAction::pen:
+      return view.teach.pen;
+    case KeyAction::notes:
+      return view.teach.notes;
+    case KeyAction::record_clicks:
+      return frame.recorded_stops >= 0;
+    case KeyAction::break_lesson:
+      return frame.lesson && frame.lesson->break_it && frame.lesson->break_it->on;
     case KeyAction::reduced_motion:
       return view.reduced_motion;
     case KeyAction::play:

@@ -97,6 +97,9 @@ Selection moved(KeyAction action, int argument, const Frame& frame, Selection s)
 bool closed_something(ViewState& view) {
   if (view.shell.overlay != Overlay::none) {
     view.shell.close();
+  } else if (view.teach.pen || view.teach.blank) {
+    view.teach.pen = view.teach.blank = false;
+    view.teach.strokes.clear();
   } else if (view.maximised != PanelId::count_) {
     view.maximised = PanelId::count_;
   } else if (view.shell.focused != PanelId::count_) {
@@ -205,6 +208,13 @@ bool change_view(KeyAction action, int argument, const Frame& frame, ViewState& 
       view.mode = view.mode == ScreenMode::present ? ScreenMode::explore : ScreenMode::present;
       view.page = 0;
       return true;
+    case KeyAction::pen:
+      view.teach.pen = !view.teach.pen;
+      view.teach.strokes.clear();
+      return true;
+    case KeyAction::notes:
+      view.teach.notes = !view.teach.notes;
+      return true;
     case KeyAction::next_page:
       ++view.page;
       return true;
@@ -272,6 +282,9 @@ bool open_overlay(KeyAction action, ViewState& view) {
     case KeyAction::find:
       view.shell.open(Overlay::find);
       return true;
+    case KeyAction::lessons:
+      view.shell.open(Overlay::lessons);
+      return true;
     case KeyAction::menus:
       view.shell.open(Overlay::menu);
       return true;
@@ -293,11 +306,16 @@ bool open_overlay(KeyAction action, ViewState& view) {
 }
 
 /// Actions that are a command as they are; false for others.
-bool send_command(KeyAction action, int argument, const ViewState& view, Commands& commands) {
+bool send_command(KeyAction action, int argument, const Frame& frame, const ViewState& view,
+                  Commands& commands) {
   using Kind = Command::Kind;
   switch (action) {
     case KeyAction::play:
-      return push(commands, Kind::toggle_play), true;
+      return push(commands, frame.lesson && frame.lesson->asking ? Kind::answer : Kind::toggle_play), true;
+    case KeyAction::next_stop:
+      return push(commands, Kind::next_stop, argument), true;
+    case KeyAction::break_lesson:
+      return push(commands, Kind::break_lesson), true;
     case KeyAction::step_forward:
       return push_move(commands, Grain::step, 1), true;
     case KeyAction::step_back:
@@ -346,7 +364,7 @@ bool send_command(KeyAction action, int argument, const ViewState& view, Command
 void run_key(KeyAction action, int argument, const Frame& frame, const Selection& selection, ViewState& view,
              Commands& commands) {
   if (change_view(action, argument, frame, view) || open_overlay(action, view) ||
-      send_command(action, argument, view, commands))
+      send_command(action, argument, frame, view, commands))
     return;
   switch (action) {
     case KeyAction::tenth_bookmark:
@@ -368,6 +386,16 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       return push_move(commands, view.grain, 1);
     case KeyAction::run_to:
       return run_to(selection, view, commands);
+    case KeyAction::blank:
+      if (view.mode == ScreenMode::present) {
+        view.teach.blank = !view.teach.blank;
+        return;
+      }
+      return toggle_break(frame, selection, commands);
+    case KeyAction::record_clicks:
+      push(commands, Command::Kind::record_clicks);
+      if (frame.recorded_stops > 0) open_entry(view, Entry::save_clicks);
+      return;
     case KeyAction::break_here:
       return toggle_break(frame, selection, commands);
     case KeyAction::compare:

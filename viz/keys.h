@@ -54,6 +54,13 @@ enum class KeyAction : unsigned char {
   go_to_bookmark,  // argument: place of the bookmark
   tenth_bookmark,  // ... or the normal size: Ctrl+0 means both
   unselect,
+  lessons,
+  next_stop,  // argument: +1 or -1
+  break_lesson,
+  blank,  // in mode present; else a break point
+  pen,
+  notes,
+  record_clicks,
   present,
   next_page,
   next_stage_view,

@@ -20,6 +20,7 @@
 #include "viz/panels/free_queue.h"
 #include "viz/panels/header.h"
 #include "viz/panels/heads.h"
+#include "viz/panels/lesson.h"
 #include "viz/panels/mask.h"
 #include "viz/panels/numbers.h"
 #include "viz/panels/overlays.h"
@@ -29,6 +30,7 @@
 #include "viz/panels/stage_list.h"
 #include "viz/panels/stage_tabs.h"
 #include "viz/panels/status.h"
+#include "viz/panels/teach.h"
 #include "viz/panels/tiles.h"
 #include "viz/panels/timeline.h"
 #include "viz/panels/weights.h"
@@ -96,6 +98,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   drag_splitters(ui, layout);
   draw_header(ui, layout);
   draw_banner(ui, layout[PanelId::banner]);
+  if (layout.shows(PanelId::lesson)) draw_lesson(ui, "lesson", layout[PanelId::lesson]);
   draw_requests(ui, layout[PanelId::requests]);
   draw_packed_strip(ui, layout[PanelId::strip]);
   draw_stage_tabs(ui, layout[PanelId::stage_tabs]);
@@ -118,6 +121,8 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_status(ui, layout[PanelId::status]);
   draw_block_arrows(ui, screen);
   draw_focus(ui, layout);
+  draw_rings(ui, layout);
+  draw_teaching(ui, layout, screen);
   draw_overlays(ui, screen);
 }
 

@@ -10,6 +10,7 @@
 #include "viz/marks.h"
 #include "viz/picture_view.h"
 #include "viz/shell_view.h"
+#include "viz/teach_view.h"
 #include "viz/theme.h"
 #include "viz/widgets/text_log.h"
 
@@ -77,6 +78,7 @@ struct ViewState : ViewSettings {
   DataViews data;                       // of pool, timeline, requests, changes
   AttentionViews attention;             // of strip, mask, weights, heads
   PictureView picture;                  // of films and stills
+  TeachView teach;                      // blank stage, pen, notes
   HeatPainter* heat_painter = nullptr;  // draws large matrices; null: as coarse quads
   TextLog* text_log = nullptr;          // of the frame drawn last; null: not kept
 };

@@ -10,7 +10,7 @@
 namespace attn::viz {
 
 /// What lies over the panels; one at a time.
-enum class Overlay : unsigned char { none, help, menu, palette, find, entry, open };
+enum class Overlay : unsigned char { none, help, menu, palette, find, entry, open, lessons };
 
 /// What the one-line box asks for.
 enum class Entry : unsigned char {
@@ -19,6 +19,7 @@ enum class Entry : unsigned char {
   run_to_value,  // the number of `condition`
   stop_at_value,
   save_trace,
+  save_clicks,
   export_tensor
 };
 

@@ -56,7 +56,8 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .page = view.page,
           .maximised = view.maximised,
           .splits = view.mode == ScreenMode::present ? view.present_splits : view.splits,
-          .broken = frame.broken.has_value(),
+          .broken = frame.broken.has_value() || !frame.file_error.empty(),
+          .lesson = frame.lesson.has_value(),
           .caption = !view.picture.no_caption,
           .alone = view.picture.alone};
 }

@@ -188,7 +188,8 @@ bool same_view(const ViewState& a, const ViewState& b) {
   return a.scale == b.scale && a.theme == b.theme && a.mode == b.mode && a.page == b.page &&
          a.stage == b.stage && a.side == b.side && a.weight_scale == b.weight_scale && a.grain == b.grain &&
          a.speed == b.speed && a.reduced_motion == b.reduced_motion && a.maximised == b.maximised &&
-         a.splits == b.splits && a.shell.overlay == b.shell.overlay && a.shell.focused == b.shell.focused;
+         a.splits == b.splits && a.shell.overlay == b.shell.overlay && a.shell.focused == b.shell.focused &&
+         a.teach.pen == b.teach.pen && a.teach.notes == b.teach.notes && a.teach.blank == b.teach.blank;
 }
 
 TEST(Keys, EveryActionDoesSomethingWhereTheMenuOffersIt) {
@@ -204,6 +205,7 @@ TEST(Keys, EveryActionDoesSomethingWhereTheMenuOffersIt) {
                        .break_it = true}};
   s.frame.bookmarks.resize(1);
   s.frame.breakpoints.resize(1);
+  s.frame.lesson.emplace().break_it.emplace();
   Headless screen(1600, 900);
   for (const KeyBinding& key : key_table()) {
     Selection selection;

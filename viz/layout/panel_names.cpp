@@ -34,6 +34,7 @@ constexpr std::array<Names, kNumPanels> kNames = {{
     {"status", ""},
     {"caption", ""},
     {"banner", ""},
+    {"lesson", ""},
 }};
 
 }  // namespace

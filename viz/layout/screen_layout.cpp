@@ -15,8 +15,9 @@ constexpr float kStatus = 26.0F;
 constexpr float kTabs = 30.0F;
 constexpr float kBanner = 30.0F;
 constexpr float kNumbers = 48.0F;
-constexpr float kNumbersFrom = 300.0F;  // a lower stage keeps its height for itself
-constexpr float kFreeQueue = 34.0F;     // one line
+constexpr float kNumbersFrom = 300.0F;      // a lower stage keeps its height for itself
+constexpr float kNumbersOfLesson = 230.0F;  // ... but in a lesson numbers are what it is about
+constexpr float kFreeQueue = 34.0F;         // one line
 
 float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
 
@@ -45,6 +46,8 @@ class Plan {
   Rect tabs(Cutter& column) const;
   void banner(Cutter& column);
   void caption(Cutter& column);
+  void lesson(Cutter& column);
+  float caption_height() const;
   void strip(Cutter& column);
   void stage(Cutter column, bool with_mask, bool with_numbers = true);
   void side(Cutter column);
@@ -118,8 +121,21 @@ void Plan::banner(Cutter& column) {
 }
 
 void Plan::caption(Cutter& column) {
-  if (input_.caption && h_ >= 340.0F)
-    out_[PanelId::caption] = column.bottom((h_ >= 440.0F ? 78.0F : 46.0F) * s_);
+  if (input_.caption && h_ >= 340.0F) out_[PanelId::caption] = column.bottom(caption_height() * s_);
+}
+
+/// Below 1,100 px the exercise stands under the caption where the height allows it.
+void Plan::lesson(Cutter& column) {
+  if (!input_.lesson || h_ < 460.0F) return;
+  const float low = h_ >= 560.0F ? 68.0F : 44.0F;
+  const float high = w_ >= 1100.0F ? 92.0F : 140.0F;
+  out_[PanelId::lesson] = column.top((h_ >= 880.0F ? high : low) * s_);
+}
+
+/// Of mode present: two lines, of a lesson three and what is to be done.
+float Plan::caption_height() const {
+  if (h_ < 440.0F) return 46.0F;
+  return input_.lesson && h_ >= 560.0F ? 134.0F : 78.0F;
 }
 
 void Plan::strip(Cutter& column) {
@@ -128,7 +144,7 @@ void Plan::strip(Cutter& column) {
 
 void Plan::stage(Cutter column, bool with_mask, bool with_numbers) {
   out_[PanelId::stage_tabs] = tabs(column);
-  if (with_numbers && column.rest.h >= kNumbersFrom * s_)
+  if (with_numbers && column.rest.h >= (input_.lesson ? kNumbersOfLesson : kNumbersFrom) * s_)
     out_[PanelId::numbers] = column.bottom(kNumbers * s_);
   switch (input_.stage) {
     case StageView::tiles:
@@ -166,7 +182,7 @@ void Plan::memory(Cutter column) {
 void Plan::maximise(Cutter column) {
   const PanelId id = input_.maximised;
   if (id == PanelId::timeline || id == PanelId::header || id == PanelId::status || id == PanelId::caption ||
-      id == PanelId::banner)
+      id == PanelId::banner || id == PanelId::lesson)
     return;
   if (is_side_panel(id)) out_[PanelId::side_tabs] = tabs(column);
   out_[id] = column.rest;
@@ -267,6 +283,7 @@ void Plan::explore() {
   set_pages(wide ? 1 : compact ? 2 : tiny ? 8 : 5);
   frame(wide ? std::clamp(h_ * 0.18F, 150.0F, 260.0F) : compact ? 118.0F : tiny ? 0.0F : 92.0F, true);
   banner(inner_);
+  lesson(inner_);
   if (input_.maximised != PanelId::count_) return maximise(inner_);
   if (wide) return explore_wide();
   if (compact) return explore_compact();

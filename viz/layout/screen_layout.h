@@ -31,6 +31,7 @@ enum class PanelId : unsigned char {
   status,
   caption,  // mode present: what this step does, for the back row
   banner,   // what is broken on purpose
+  lesson,   // mode explore: the stop that is told
   count_
 };
 inline constexpr int kNumPanels = static_cast<int>(PanelId::count_);
@@ -79,6 +80,7 @@ struct LayoutInput {
   PanelId maximised = PanelId::count_;
   Splits splits = {};
   bool broken = false;  // room for the banner
+  bool lesson = false;  // room for the stop that is told
   bool caption = true;  // of mode present
   bool alone = false;   // of mode and maximised panel, only caption and panel are laid out
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "viz/lookup.h"
+#include "viz/panels/lesson.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -65,6 +66,8 @@ std::string step_sentence(const Frame& frame) {
 }
 
 void draw_caption(Ui& ui, const Rect& rect) {
+  // A stop that is told takes the place of the step's own sentence; long work is said first.
+  if (ui.frame.lesson && !ui.frame.work.active()) return draw_lesson(ui, "caption", rect);
   if (!begin_panel(ui, "caption", rect, {}, {}, PanelLook::bar)) return;
   Rect body{ui.body.x + ui.px(4), rect.y, ui.body.w - ui.px(8), rect.h};
   // There is no status bar in mode present: long work, and why a run stopped, are told here.

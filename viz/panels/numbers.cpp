@@ -165,6 +165,12 @@ void draw_row(Ui& ui, const std::vector<Number>& numbers, const Rect& row) {
 void draw_numbers(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "numbers", rect, {}, {}, PanelLook::bar)) return;
   const Rect body{rect.x + ui.px(10), rect.y + ui.px(5), rect.w - ui.px(20), rect.h - ui.px(10)};
+  if (ui.frame.lesson && ui.frame.lesson->asking) {
+    text_in(ui, FontRole::small, body, ui[Color::muted], "hidden until you have guessed: Space", Align::left);
+    mark(ui, "numbers/hidden", body, "the lesson asks first");
+    end_panel(ui);
+    return;
+  }
   const MaskAlignment mask = ui.frame.step ? mask_in_force(*ui.frame.step) : MaskAlignment::bottom_right;
   const WeightsInput in =
       weights_input(ui.frame, ui.frame.attention, focus_seq(ui.frame, ui.selection), ui.selection.head, mask);

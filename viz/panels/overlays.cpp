@@ -1,6 +1,7 @@
 #include "viz/panels/overlays.h"
 
 #include "viz/panels/entry_box.h"
+#include "viz/panels/gallery.h"
 #include "viz/panels/help.h"
 #include "viz/panels/menus.h"
 #include "viz/panels/open_dialog.h"
@@ -23,6 +24,8 @@ void draw_overlays(Ui& ui, const Rect& screen) {
       return draw_entry_box(ui, screen);
     case Overlay::open:
       return draw_open_dialog(ui, screen);
+    case Overlay::lessons:
+      return draw_gallery(ui, screen);
   }
 }
 

@@ -1,0 +1,213 @@
+#include "app/lesson.h"
+
+#include <algorithm>
+
+#include "core/engine/switches.h"
+
+namespace attn::app {
+namespace {
+
+/// Where nothing is asked everything fits.
+template <class T>
+bool fits(const std::optional<T>& wanted, const T& is) {
+  return !wanted || *wanted == is;
+}
+template <class T>
+bool fits(const std::optional<T>& wanted, const std::optional<T>& is) {
+  return !wanted || wanted == is;
+}
+
+bool fits(const Place& place, const viz::Selection& s, const trace::Store& store) {
+  return fits(place.step, store.step(s.step)->step) && fits(place.stage, s.stage) &&
+         fits(place.layer, s.layer) && fits(place.head, s.head) && fits(place.tile, s.tile) &&
+         fits(place.seq, s.seq) && fits(place.row, s.q_row) && fits(place.col, s.k_col) &&
+         fits(place.block, s.block);
+}
+
+bool fits(const trace::Variant& wanted, const trace::Variant& is) {
+  return fits(wanted.path, is.path) && fits(wanted.level, is.level) && fits(wanted.mask, is.mask) &&
+         fits(wanted.head_map, is.head_map) && fits(wanted.k_tile, is.k_tile) &&
+         fits(wanted.num_splits, is.num_splits);
+}
+
+bool fits(const Shown& shown, const Standing& now) {
+  const bool compares = !shown.compare || (now.compare && fits(shown.compare->first, now.compare->first) &&
+                                           fits(shown.compare->second, now.compare->second));
+  return compares && fits(shown.stage, now.stage) && fits(shown.side, now.side) &&
+         fits(shown.panel, now.maximised);
+}
+
+/// `top` where it says something, else `base`.
+template <class T>
+void lay_over(std::optional<T>& base, const std::optional<T>& top) {
+  if (top) base = top;
+}
+
+bool asks_nothing(const Exercise& exercise) {
+  return exercise.place == Place{} && exercise.switches.empty() && !exercise.shown.stage &&
+         !exercise.shown.side && !exercise.shown.panel && !exercise.shown.compare;
+}
+
+/// The page of mode present that has what the stop points at.
+int page_of(const Shown& shown) {
+  if (shown.side) return 2;
+  for (const std::string& name : shown.annotate) {
+    if (name.starts_with("tables")) return 1;
+    if (name.starts_with("code") || name.starts_with("stages") || name.starts_with("costs") ||
+        name.starts_with("changes"))
+      return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool switched(const Exercise& exercise, const EngineConfig& config) {
+  return std::ranges::all_of(exercise.switches, [&](const auto& wanted) {
+    return switch_value(config, wanted.first) == wanted.second;
+  });
+}
+
+bool stands(const Exercise& exercise, const Standing& standing) {
+  return fits(exercise.place, standing.selection, *standing.store) && fits(exercise.shown, standing) &&
+         switched(exercise, standing.store->manifest().config);
+}
+
+void show(const Shown& shown, viz::ViewState& view) {
+  view.stage = shown.stage.value_or(viz::StageView::weights);
+  view.side = shown.side.value_or(viz::SideView::stages);
+  view.maximised = shown.panel.value_or(viz::PanelId::count_);
+  if (view.mode == viz::ScreenMode::present) view.page = page_of(shown);
+}
+
+Lesson::Lesson(std::shared_ptr<const Scenario> scenario, LessonProgress progress)
+    : scenario_(std::move(scenario)), progress_(std::move(progress)) {
+  go(0);
+}
+
+void Lesson::go(int stop) {
+  at_ = std::clamp(stop, 0, static_cast<int>(script().stops.size()) - 1);
+  broken_ = false;
+  now_ = {};
+  now_.asking = !this->stop().predict.empty();
+  fill();
+}
+
+bool Lesson::next(int by) {
+  if (by > 0 && now_.asking) {
+    answer();
+    return true;
+  }
+  const int to = std::clamp(at_ + by, 0, static_cast<int>(script().stops.size()) - 1);
+  if (to == at_) return false;
+  go(to);
+  return true;
+}
+
+void Lesson::answer() { now_.asking = false; }
+
+void Lesson::set_broken(bool broken) {
+  if (!now_.break_it || broken == now_.break_it->on) return;
+  broken_ = broken;
+  now_.ready = false;
+  now_.asking = false;
+}
+
+const std::string& Lesson::run() const { return broken_ ? stop().break_it->run : stop().run; }
+
+Place Lesson::place() const {
+  Place place = stop().place;
+  if (!broken_) return place;
+  const Place& top = stop().break_it->place;
+  lay_over(place.step, top.step);
+  lay_over(place.stage, top.stage);
+  lay_over(place.layer, top.layer);
+  lay_over(place.head, top.head);
+  lay_over(place.tile, top.tile);
+  lay_over(place.seq, top.seq);
+  lay_over(place.row, top.row);
+  lay_over(place.col, top.col);
+  lay_over(place.block, top.block);
+  return place;
+}
+
+Shown Lesson::shown() const {
+  Shown shown = stop().shown;
+  if (!broken_) return shown;
+  const Shown& top = stop().break_it->shown;
+  lay_over(shown.stage, top.stage);
+  lay_over(shown.side, top.side);
+  lay_over(shown.panel, top.panel);
+  lay_over(shown.compare, top.compare);
+  if (!top.annotate.empty()) shown.annotate = top.annotate;
+  return shown;
+}
+
+void Lesson::fill() {
+  const Stop& stop = this->stop();
+  now_.title = scenario_->name;
+  now_.stop = at_;
+  now_.num_stops = static_cast<int>(script().stops.size());
+  now_.name = stop.name;
+  now_.question = stop.predict;
+  now_.where = stop.where;
+  if (at_ + 1 < now_.num_stops) {
+    now_.next = script().stops[static_cast<std::size_t>(at_) + 1].name;
+  }
+  if (stop.task) {
+    now_.task.emplace();
+    now_.task->text = stop.task->text;
+    now_.task->done = std::ranges::find(progress_.done, stop.name) != progress_.done.end();
+  }
+  if (stop.break_it) {
+    now_.break_it.emplace();
+    now_.break_it->text = stop.break_it->text;
+  }
+}
+
+void Lesson::arrive(const Standing& standing) {
+  now_.ready = true;
+  now_.rings = shown().annotate;
+  since_ = standing;
+  was_done_ = stop().task && stands(*stop().task, standing);
+  armed_ = stop().task && !was_done_;
+  note_stop(progress_.seen, stop().name);
+}
+
+void Lesson::fail(const std::string& why) {
+  now_.ready = true;
+  now_.caption = why;
+  since_.reset();
+}
+
+bool Lesson::watch(const Standing& standing) {
+  if (now_.break_it) {
+    now_.break_it->on =
+        !stop().break_it->switches.empty() && switched(*stop().break_it, standing.store->manifest().config);
+  }
+  if (!since_ || !stop().task || *since_ == standing) return false;
+  const Exercise& task = *stop().task;
+  if (asks_nothing(task)) armed_ = true;
+  const bool done = stands(task, standing);
+  const bool just_now = done && !std::exchange(was_done_, done) && armed_;
+  was_done_ = done;
+  if (!done) armed_ = true;
+  return (just_now || (done && asks_nothing(task))) && !now_.task->done;
+}
+
+void Lesson::task_checked(const std::string& proof, const std::string& missed) {
+  if (!now_.task) return;
+  now_.task->proof = proof;
+  now_.task->missed = missed;
+  now_.task->done = missed.empty();
+  if (now_.task->done) note_stop(progress_.done, stop().name);
+}
+
+void Lesson::told(std::string caption, std::string notes, std::string task, std::string break_it) {
+  now_.caption = std::move(caption);
+  now_.notes = std::move(notes);
+  if (now_.task) now_.task->text = std::move(task);
+  if (now_.break_it) now_.break_it->text = std::move(break_it);
+}
+
+}  // namespace attn::app

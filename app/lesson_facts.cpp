@@ -1,0 +1,138 @@
+#include "app/lesson_facts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "app/engine_host.h"
+#include "app/opening.h"
+#include "kernels/common/check.h"
+
+namespace attn::app {
+namespace {
+
+using trace::FactSource;
+
+/// The lesson was left while its numbers were being computed.
+struct Left {};
+
+/// Stores with an inspector each, made when a fact asks for them.
+class Sources {
+ public:
+  Sources(const LessonQuestion& question, RecordedRuns& runs, DeviceChoice choice,
+          const Job::Control& control)
+      : question_(question), runs_(runs), control_(control), device_(make_device(choice)) {}
+
+  /// `whole`: the question's own run, too, recorded to its end.
+  trace::FactRuns runs(bool whole) {
+    return [this, whole](std::string_view name) {
+      const std::string run = name.empty() ? question_.run : std::string(name);
+      return name.empty() && !whole ? source(question_.open) : source(recorded(run));
+    };
+  }
+
+ private:
+  std::shared_ptr<const trace::Store> recorded(const std::string& run) {
+    auto store = runs_.get(run, control_);
+    if (!store) throw Left{};
+    return store;
+  }
+  FactSource source(const std::shared_ptr<const trace::Store>& store) {
+    std::unique_ptr<trace::Inspector>& inspector = inspectors_[store.get()];
+    if (!inspector) inspector = std::make_unique<trace::Inspector>(*device_.device, store);
+    return {store, inspector.get()};
+  }
+
+  const LessonQuestion& question_;
+  RecordedRuns& runs_;
+  const Job::Control& control_;
+  DevicePick device_;
+  std::map<const trace::Store*, std::unique_ptr<trace::Inspector>> inspectors_;
+};
+
+/// `read` with what is open, and where that has not come far enough with the whole run.
+template <class Read>
+auto open_or_whole(Sources& sources, Read read) {
+  try {
+    return read(sources.runs(false));
+  } catch (const InputError&) {
+    return read(sources.runs(true));
+  }
+}
+
+/// "slot_mapping = 12": how a fact and its value are shown.
+void check(const Expectation& expectation, const LessonQuestion& question, Sources& sources,
+           LessonAnswer& answer) {
+  try {
+    const trace::FactCall call = trace::parse_fact(expectation.fact);
+    const trace::FactValue value = open_or_whole(
+        sources, [&](const trace::FactRuns& runs) { return trace::evaluate(call, question.place, runs); });
+    const nlohmann::json wanted = nlohmann::json::parse(expectation.value);
+    const std::string is = fmt::format("{} = {}", expectation.fact, trace::text_of(value));
+    if (trace::meets(value, wanted)) {
+      answer.right.push_back(is);
+    } else {
+      answer.wrong.push_back(fmt::format("{}, and {} was expected", is, expectation.value));
+    }
+  } catch (const InputError& error) {
+    answer.wrong.push_back(fmt::format("{}: {}", expectation.fact, error.what()));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const trace::Store> RecordedRuns::get(const std::string& run, const Job::Control& control) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = runs_.find(run); found != runs_.end()) return found->second;
+  const Scenario& scenario = scenario_of(*scenario_, run);
+  std::shared_ptr<const trace::Store> store;
+  if (!scenario.tensors.empty()) {
+    store = open_store(scenario.tensors, choice_, scenario.engine);
+  } else {
+    EngineHost host(scenario, choice_);
+    for (int steps = 0; host.has_work() && steps < scenario.max_steps; ++steps) {
+      if (control.stopped()) return nullptr;
+      host.step();
+    }
+    store = host.recording();
+  }
+  return runs_.emplace(run, std::move(store)).first->second;
+}
+
+trace::FactPlace fact_place(const viz::Selection& s, int step,
+                            std::optional<std::pair<trace::Variant, trace::Variant>> compare) {
+  return {.step = step,
+          .layer = s.layer,
+          .head = s.head,
+          .seq = s.seq,
+          .row = s.q_row,
+          .col = s.k_col,
+          .tile = s.tile,
+          .block = s.block,
+          .compare = std::move(compare)};
+}
+
+LessonAnswer answer(const LessonQuestion& question, RecordedRuns& runs, DeviceChoice choice,
+                    const Job::Control& control) {
+  LessonAnswer answer;
+  try {
+    Sources sources(question, runs, choice, control);
+    for (const std::string& text : question.texts) {
+      try {
+        answer.texts.push_back(open_or_whole(sources, [&](const trace::FactRuns& from) {
+          return trace::fill_in(text, question.place, from);
+        }));
+      } catch (const InputError& error) {
+        answer.texts.push_back(fmt::format("{} ({})", text, error.what()));
+      }
+    }
+    for (const Expectation& expectation : question.expect) check(expectation, question, sources, answer);
+  } catch (const Left&) {
+    return {};
+  }
+  return answer;
+}
+
+}  // namespace attn::app

@@ -1,0 +1,73 @@
+#include "app/lesson_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "app/files.h"
+#include "app/scenario.h"
+#include "kernels/common/check.h"
+
+namespace attn::app {
+namespace fs = std::filesystem;
+namespace {
+
+/// "3" of "03-slots.json"; "" without a number.
+std::string number_of(const fs::path& path) {
+  const std::string name = path.filename().string();
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && *end == '-' ? fmt::format("{}", number) : std::string();
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void count(const Script& script, const LessonProgress& progress, viz::LessonCard& card) {
+  card.about = script.about;
+  for (const Stop& stop : script.stops) {
+    ++card.stops;
+    if (holds(progress.seen, stop.name)) ++card.seen;
+    if (!stop.task) continue;
+    ++card.tasks;
+    if (holds(progress.done, stop.name)) ++card.done;
+  }
+}
+
+}  // namespace
+
+std::string lesson_key(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
+  const fs::path bundled = fs::weakly_canonical(assets_dir() / "lessons", error);
+  return whole.parent_path() == bundled ? whole.filename().string() : whole.string();
+}
+
+bool note_stop(std::vector<std::string>& names, const std::string& name) {
+  if (holds(names, name)) return false;
+  names.push_back(name);
+  return true;
+}
+
+std::vector<viz::LessonCard> lesson_cards(const LessonsProgress& progress) {
+  std::vector<viz::LessonCard> cards;
+  for (const std::string& path : bundled_scenarios()) {
+    viz::LessonCard card{
+        .path = path, .number = number_of(path), .title = fs::path(path).stem().string(), .about = {}};
+    try {
+      const Scenario scenario = load_scenario(path);
+      if (scenario.script.empty()) continue;
+      card.title = scenario.name;
+      const auto found = progress.find(lesson_key(path));
+      count(scenario.script, found == progress.end() ? LessonProgress{} : found->second, card);
+    } catch (const InputError& error) {
+      card.note = error.what();
+    }
+    cards.push_back(std::move(card));
+  }
+  return cards;
+}
+
+}  // namespace attn::app

@@ -1,0 +1,32 @@
+// The lessons that the gallery shows, and what of each was seen and done.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/script.h"
+#include "viz/lesson_view.h"
+
+namespace attn::app {
+
+/// Of one lesson, by the names of its stops: a lesson may get other stops, or in another order.
+struct LessonProgress {
+  std::vector<std::string> seen;  // stops
+  std::vector<std::string> done;  // stops whose task was done
+  bool operator==(const LessonProgress&) const = default;
+};
+/// By lesson_key.
+using LessonsProgress = std::map<std::string, LessonProgress>;
+
+/// "03-slots.json" of a bundled lesson, the whole path of another file.
+std::string lesson_key(const std::filesystem::path& path);
+/// Adds a name; false when it is there already.
+bool note_stop(std::vector<std::string>& names, const std::string& name);
+
+/// Every bundled scenario that has stops, by file name: read, not run. One that cannot be read has a note
+/// that says why.
+std::vector<viz::LessonCard> lesson_cards(const LessonsProgress& progress);
+
+}  // namespace attn::app

@@ -1,0 +1,205 @@
+// Lessons in the window: from the gallery through stops, questions and tasks, with what the learner's own
+// keys do, and what is remembered of it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "app/settings.h"
+#include "tests/app/program.h"
+#include "tests/app/user.h"
+
+namespace attn::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = viz::Command::Kind;
+using testing::User;
+
+/// A and B of 4 and 5 tokens, as in the lesson on packing.
+constexpr const char* kLesson = R"({
+  "version": 1, "name": "One long row", "about": "How two prompts share one batch.",
+  "model": "shakespeare-1m", "seed": 7,
+  "engine": {"block_size": 4, "num_blocks": 16, "k_tile": 4},
+  "requests": [
+    {"at_step": 0, "id": "A", "prompt_tokens": 4, "max_tokens": 6},
+    {"at_step": 0, "id": "B", "prompt_tokens": 5, "max_tokens": 6}],
+  "runs": [{"name": "small tiles", "set": {"engine.k_tile": 8}}],
+  "film": [
+    {"stop": "packed", "caption": "cu_seqlens_q is {cu_seqlens_q}.", "annotate": ["strip"],
+     "notes": "Ask for the owner of row 6."},
+    {"stop": "guess", "predict": "How many keys does A see?", "caption": "Now {context_lens} keys.", "goto": {"step": 2},
+     "select": {"seq": "A"}, "view": "tiles", "side": "costs"},
+    {"stop": "do", "caption": "Now you.", "goto": {"step": 2},
+     "task": {"do": "Go to step 3 and look at the heads.", "goto": {"step": 3}, "view": "heads",
+              "expect": {"context_lens": [6, 7]}},
+     "break_it": {"do": "The mask hangs from the top left.", "set": {"engine.mask_alignment": "top_left"}}},
+    {"stop": "other run", "run": "small tiles", "caption": "The same with tiles of 8."}]
+})";
+
+class LessonJourney : public ::testing::Test {
+ protected:
+  LessonJourney() { testing::write_file(path(), kLesson); }
+  std::string path() const { return folder_.file("02-row.json"); }
+  Subject subject() const { return open_subject(path(), DeviceChoice::simt); }
+  const viz::LessonNow& lesson(User& user) {
+    user.settle();
+    return *user.frame().lesson;
+  }
+  void page(User& user, int key) {
+    user.press({.key = key});
+    user.settle();
+    user.settle();
+  }
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(LessonJourney, WithoutBeingToldAScenarioWithStopsRunsAsAnyOther) {
+  User user(subject());
+  user.settle();
+  EXPECT_FALSE(user.frame().lesson);
+}
+
+TEST_F(LessonJourney, StopsQuestionsTasksAndTheirTicks) {
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  EXPECT_EQ(lesson(user).caption, "cu_seqlens_q is [0, 4, 9].");
+  EXPECT_EQ(lesson(user).notes, "Ask for the owner of row 6.");
+  EXPECT_TRUE(user.marks().get("ring/strip"));
+
+  page(user, viz::keys::kPageDown);
+  EXPECT_EQ(user.frame().step->step, 2);
+  EXPECT_EQ(user.view.stage, viz::StageView::tiles);
+  EXPECT_EQ(user.view.side, viz::SideView::costs);
+  EXPECT_EQ(user.session().selection().seq, 0);
+  ASSERT_TRUE(lesson(user).asking);
+  EXPECT_FALSE(user.marks().get("lesson/caption"));
+  page(user, viz::keys::kSpace);
+  EXPECT_FALSE(lesson(user).asking);
+  EXPECT_EQ(user.marks().get("lesson/caption")->value, "Now [5, 6] keys.");
+  EXPECT_FALSE(user.view.playing);
+
+  page(user, viz::keys::kPageDown);
+  ASSERT_TRUE(lesson(user).task);
+  EXPECT_EQ(user.view.stage, viz::StageView::weights) << "what a stop does not say is the default";
+  EXPECT_FALSE(lesson(user).task->done);
+  user.press({.key = viz::keys::kRight});  // one engine step
+  user.settle();
+  EXPECT_EQ(user.frame().step->step, 3);
+  EXPECT_FALSE(lesson(user).task->done) << "the heads are not looked at yet";
+  user.type('v');
+  user.type('v');
+  user.settle();
+  EXPECT_TRUE(lesson(user).task->done) << lesson(user).task->missed;
+  EXPECT_EQ(lesson(user).task->proof, "context_lens = [6, 7]");
+  user.settle();
+  EXPECT_TRUE(user.marks().get("lesson/done"));
+
+  const LessonsProgress& progress = user.session().lessons_progress();
+  ASSERT_EQ(progress.size(), 1U);
+  EXPECT_EQ(progress.begin()->second.seen, (std::vector<std::string>{"packed", "guess", "do"}));
+  EXPECT_EQ(progress.begin()->second.done, (std::vector<std::string>{"do"}));
+  Settings settings;
+  settings.lessons = progress;
+  save_settings(folder_.file("settings.json"), settings);
+  EXPECT_EQ(load_settings(folder_.file("settings.json")).settings.lessons, progress);
+
+  User again(subject());
+  again.session().tell_scripts(load_settings(folder_.file("settings.json")).settings.lessons);
+  page(again, viz::keys::kPageDown);
+  page(again, viz::keys::kPageDown);  // answers
+  page(again, viz::keys::kPageDown);
+  EXPECT_TRUE(lesson(again).task->done) << "remembered";
+}
+
+TEST_F(LessonJourney, ComingToAStopDoesNotDoItsTask) {
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  for (int i = 0; i < 5; ++i) page(user, viz::keys::kPageDown);
+  EXPECT_EQ(lesson(user).name, "other run");
+  page(user, viz::keys::kPageUp);
+  EXPECT_EQ(lesson(user).name, "do");
+  EXPECT_FALSE(lesson(user).task->done);
+  EXPECT_TRUE(user.session().lessons_progress().begin()->second.done.empty());
+}
+
+TEST_F(LessonJourney, RunsThatWereShownComeBackAtOnce) {
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  const trace::Store* first = &user.session().store();
+  for (int i = 0; i < 4; ++i) page(user, viz::keys::kPageDown);
+  ASSERT_EQ(lesson(user).name, "other run");
+  EXPECT_EQ(user.frame().manifest->config.k_tile, 8);
+  user.press({.key = viz::keys::kPageUp});  // nothing is waited for
+  EXPECT_EQ(&user.session().store(), first);
+  user.settle();
+  EXPECT_EQ(user.frame().manifest->config.k_tile, 4);
+  EXPECT_FALSE(user.frame().token_texts.empty());
+}
+
+TEST_F(LessonJourney, BreakItAndMendIt) {
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  for (int i = 0; i < 3; ++i) page(user, viz::keys::kPageDown);
+  ASSERT_EQ(lesson(user).name, "do");
+  user.click("lesson/break");
+  user.settle();
+  EXPECT_TRUE(lesson(user).break_it->on);
+  ASSERT_TRUE(user.frame().broken);
+  EXPECT_EQ(user.frame().step->step, 2) << "one stays at the stop";
+  user.settle();
+  EXPECT_TRUE(user.marks().get("banner/what"));
+  EXPECT_TRUE(user.marks().get("lesson/broken"));
+  user.type('z');
+  user.settle();
+  user.settle();
+  EXPECT_FALSE(lesson(user).break_it->on);
+  EXPECT_FALSE(user.frame().broken);
+}
+
+TEST_F(LessonJourney, AnotherFileEndsIt) {
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  user.send(Kind::open_file, 0, testing::default_scenario().string());
+  EXPECT_FALSE(user.frame().lesson);
+  EXPECT_EQ(user.session().lessons_progress().size(), 1U);
+  user.send(Kind::open_file, 0, path());
+  user.settle();
+  ASSERT_TRUE(user.frame().lesson);
+  EXPECT_EQ(user.frame().lesson->stop, 0);
+}
+
+TEST_F(LessonJourney, AStopThatCannotBeShownSaysWhy) {
+  std::string text = kLesson;
+  text.replace(text.find("\"step\": 2"), 9, "\"step\": 99");
+  testing::write_file(path(), text);
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  page(user, viz::keys::kPageDown);
+  EXPECT_NE(lesson(user).caption.find("there is no step 99"), std::string::npos) << lesson(user).caption;
+  page(user, viz::keys::kPageUp);
+  EXPECT_EQ(lesson(user).caption, "cu_seqlens_q is [0, 4, 9].");
+}
+
+TEST(Gallery, ListsEveryLessonWithoutRunningIt) {
+  User user(testing::scenario_subject());
+  user.session().tell_scripts({});
+  user.settle();
+  EXPECT_FALSE(user.frame().lesson) << "the default scenario tells nothing";
+  user.press({.key = 'L', .ctrl = true});
+  user.settle();
+  for (const viz::LessonCard& card : user.frame().lessons) {
+    EXPECT_EQ(card.note, "");
+    EXPECT_GT(card.stops, 0);
+    EXPECT_FALSE(card.finished());
+  }
+}
+
+}  // namespace
+}  // namespace attn::app

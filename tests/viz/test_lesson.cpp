@@ -1,0 +1,205 @@
+// Lessons on screen: the strip and the caption, questions that hide numbers, the gallery by keyboard and
+// mouse, and what a speaker puts over it all.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "headless.h"
+#include "sample_frame.h"
+
+namespace attn::viz {
+namespace {
+
+using sample::Sample;
+
+LessonNow lesson_now() {
+  LessonNow lesson;
+  lesson.title = "Slots, blocks, tables";
+  lesson.stop = 1;
+  lesson.num_stops = 4;
+  lesson.name = "where it lands";
+  lesson.caption = "A's fifth token opens block 3: slot 12.";
+  lesson.next = "after the shuffle";
+  lesson.notes = "Ask who sees the gap.";
+  lesson.task = ExerciseNow{.text = "Select block 3."};
+  lesson.break_it = ExerciseNow{.text = "Forget one store."};
+  lesson.rings = {"pool/block/3", "tables"};
+  lesson.where = "03-slots.json:12";
+  lesson.ready = true;
+  return lesson;
+}
+
+LessonCard card(int number, int seen) {
+  return {.path = "/lessons/0" + std::to_string(number) + "-lesson.json",
+          .number = std::to_string(number),
+          .title = "Lesson " + std::to_string(number),
+          .about = "What one learns in it",
+          .stops = 4,
+          .seen = seen,
+          .tasks = 2,
+          .done = seen == 4 ? 2 : 0};
+}
+
+bool asks(const Headless& screen, Command::Kind kind) {
+  return std::any_of(screen.commands.begin(), screen.commands.end(),
+                     [&](const Command& command) { return command.kind == kind; });
+}
+
+TEST(Lesson, TheStripTellsTheStopAndItsButtonsAskForWhatTheySay) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  ASSERT_TRUE(screen.marks.get("lesson/caption"));
+  EXPECT_EQ(screen.marks.get("lesson/caption")->value, s.frame.lesson->caption);
+  EXPECT_FALSE(screen.marks.get("lesson/done"));
+  EXPECT_TRUE(screen.marks.get("ring/pool/block/3"));
+  EXPECT_TRUE(screen.marks.get("ring/tables")) << "a panel's name rings all of it";
+  screen.click(s.frame, "lesson/next");
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::next_stop);
+  EXPECT_EQ(screen.commands[0].a, 1);
+  screen.click(s.frame, "lesson/break");
+  EXPECT_TRUE(asks(screen, Command::Kind::break_lesson));
+  screen.chord(s.frame, {.key = keys::kPageUp});
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].a, -1);
+  s.frame.lesson->task->done = true;
+  s.frame.lesson->task->proof = "slot 12";
+  screen.draw(s.frame);
+  EXPECT_TRUE(screen.marks.get("lesson/done"));
+  EXPECT_EQ(screen.marks.get("lesson/proof")->value, "slot 12");
+}
+
+TEST(Lesson, AQuestionHidesCaptionAndNumbersUntilSpace) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    Headless screen(1920, 1080);
+    screen.view.mode = mode;
+    s.frame.lesson->asking = true;
+    s.frame.lesson->question = "Which slot?";
+    screen.draw(s.frame);
+    screen.draw(s.frame);
+    EXPECT_EQ(screen.marks.get("lesson/question")->value, "Which slot?");
+    EXPECT_FALSE(screen.marks.get("lesson/caption"));
+    EXPECT_TRUE(screen.marks.get("numbers/hidden"));
+    EXPECT_FALSE(screen.marks.get("numbers/m"));
+    EXPECT_EQ(screen.marks.get("ring/pool/block/3")->value, "hidden until you have guessed");
+    screen.press(s.frame, ImGuiKey_Space);
+    ASSERT_EQ(screen.commands.size(), 1U);
+    EXPECT_EQ(screen.commands[0].kind, Command::Kind::answer);
+    s.frame.lesson->asking = false;
+    screen.draw(s.frame);
+    EXPECT_TRUE(screen.marks.get("numbers/m"));
+    screen.press(s.frame, ImGuiKey_Space);
+    EXPECT_TRUE(asks(screen, Command::Kind::toggle_play)) << "Space plays where nothing is asked";
+  }
+}
+
+TEST(Lesson, NothingOfItIsDrawnWithoutALesson) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  for (const Mark& mark : screen.marks.all()) EXPECT_FALSE(mark.name.starts_with("lesson")) << mark.name;
+}
+
+TEST(Gallery, ChoosesByKeyboardAndMouseAndStartsAtTheFirstUnfinished) {
+  Sample s = sample::prefill();
+  for (int i = 1; i <= 6; ++i) s.frame.lessons.push_back(card(i, i == 1 ? 4 : 0));
+  Headless screen(1600, 900);
+  screen.chord(s.frame, {.key = 'L', .ctrl = true});
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::lessons);
+  screen.draw(s.frame);
+  EXPECT_EQ(screen.view.shell.chosen, 1) << "the first one is finished";
+  screen.press(s.frame, ImGuiKey_RightArrow);
+  EXPECT_EQ(screen.view.shell.chosen, 2);
+  screen.press(s.frame, ImGuiKey_DownArrow);
+  EXPECT_EQ(screen.view.shell.chosen, 2) << "there are four columns, and no seventh card";
+  screen.press(s.frame, ImGuiKey_Enter);
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::open_file);
+  EXPECT_EQ(screen.commands[0].text, s.frame.lessons[2].path);
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+
+  screen.chord(s.frame, {.key = 'L', .ctrl = true});
+  screen.click(s.frame, "gallery/05-lesson");
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].text, s.frame.lessons[4].path);
+  screen.chord(s.frame, {.key = 'L', .ctrl = true});
+  screen.click(s.frame, "gallery/free");
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+}
+
+TEST(Gallery, EveryCardIsReachedInASmallWindow) {
+  Sample s = sample::prefill();
+  for (int i = 1; i <= 9; ++i) s.frame.lessons.push_back(card(i, 0));
+  Headless screen(640, 480);
+  screen.chord(s.frame, {.key = 'L', .ctrl = true});
+  screen.draw(s.frame);
+  for (int i = 1; i < 9; ++i) screen.press(s.frame, ImGuiKey_RightArrow);
+  for (int i = 0; i < 3; ++i) screen.draw(s.frame);
+  EXPECT_TRUE(screen.marks.get("gallery/09-lesson")) << "the list follows the choice";
+}
+
+TEST(Teaching, BlankIsForPresentAndABreakPointElsewhere) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  Headless screen(1600, 900);
+  screen.selection.block = 2;
+  screen.type(s.frame, "b");
+  EXPECT_TRUE(asks(screen, Command::Kind::add_breakpoint));
+  screen.view.mode = ScreenMode::present;
+  screen.type(s.frame, "b");
+  screen.draw(s.frame);
+  ASSERT_TRUE(screen.marks.get("teach/blank"));
+  EXPECT_TRUE(screen.marks.get("lesson/caption")) << "what is said stays";
+  EXPECT_FALSE(screen.marks.get("ring/tables"));
+  screen.press(s.frame, ImGuiKey_Escape);
+  screen.draw(s.frame);
+  EXPECT_FALSE(screen.marks.get("teach/blank"));
+}
+
+TEST(Teaching, ThePenDrawsAndPointsAtNothingUntilTheStepChanges) {
+  Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  screen.type(s.frame, "i");
+  screen.click(s.frame, "pool/block/2");
+  EXPECT_TRUE(screen.commands.empty()) << "no panel sees the mouse";
+  ASSERT_EQ(screen.view.teach.strokes.size(), 1U);
+  screen.selection.step += 1;
+  screen.draw(s.frame);
+  EXPECT_TRUE(screen.view.teach.strokes.empty());
+  screen.type(s.frame, "i");
+  screen.click(s.frame, "pool/block/2");
+  EXPECT_FALSE(screen.commands.empty());
+}
+
+TEST(Teaching, NotesHaveTheNextStopAndTheClock) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  Headless screen(1600, 900);
+  screen.view.teach.clock = "14:03";
+  screen.type(s.frame, "n");
+  screen.draw(s.frame);
+  EXPECT_EQ(screen.marks.get("notes/text")->value, "Ask who sees the gap.");
+  EXPECT_EQ(screen.marks.get("notes/next")->value, "after the shuffle");
+  EXPECT_EQ(screen.marks.get("notes/clock")->value, "14:03");
+  screen.view.teach.notes_elsewhere = true;
+  screen.draw(s.frame);
+  EXPECT_FALSE(screen.marks.get("notes/text")) << "they are in a window of their own";
+}
+
+TEST(Banner, SaysWhyAChangedFileIsNotShown) {
+  Sample s = sample::prefill();
+  s.frame.file_error = "three.json:12: there is no key 'promt'; did you mean 'prompt'?";
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  ASSERT_TRUE(screen.marks.get("banner/file"));
+  EXPECT_NE(screen.marks.get("banner/file")->value.find("three.json:12"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attn::viz

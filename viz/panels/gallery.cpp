@@ -1,0 +1,198 @@
+#include "viz/panels/gallery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "viz/keys.h"
+#include "viz/widgets/dialog.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr float kWidth = 1320.0F, kHeight = 760.0F;  // of the whole, at most
+constexpr float kNarrowest = 270.0F;                 // a card
+constexpr float kCard = 168.0F;                      // its height, at least
+constexpr std::string_view kTick = "\xE2\x9C\x93";
+
+struct Grid {
+  int columns = 1;
+  float w = 0.0F, h = 0.0F;  // of a card
+  float gap = 0.0F;
+};
+
+/// As many columns as leave the last row full where that is possible, and rows that fill the height.
+Grid grid_of(const Ui& ui, const Rect& area, int count) {
+  Grid grid;
+  grid.gap = ui.px(12);
+  const int most = std::clamp(static_cast<int>((area.w + grid.gap) / (ui.px(kNarrowest) + grid.gap)), 1, 4);
+  grid.columns = most;
+  const int rows = std::max(1, (count + most - 1) / most);
+  grid.w =
+      std::floor((area.w - ui.px(8) - grid.gap * static_cast<float>(most - 1)) / static_cast<float>(most));
+  const float fitting = (area.h - grid.gap * static_cast<float>(rows - 1)) / static_cast<float>(rows);
+  grid.h = std::floor(std::clamp(fitting, ui.px(kCard), ui.px(kCard * 1.3F)));
+  return grid;
+}
+
+/// The first one that is not finished.
+int first_open(const std::vector<LessonCard>& cards) {
+  const auto open = std::ranges::find_if(cards, [](const LessonCard& card) { return !card.finished(); });
+  return open == cards.end() ? 0 : static_cast<int>(open - cards.begin());
+}
+
+void move_choice(ShellView& shell, const Grid& grid, int count) {
+  const int before = shell.chosen;
+  const auto move = [&](int by) {
+    const int to = shell.chosen + by;
+    if (to >= 0 && to < count) shell.chosen = to;
+  };
+  if (key_pressed(keys::kRight)) move(1);
+  if (key_pressed(keys::kLeft)) move(-1);
+  if (key_pressed(keys::kDown)) move(grid.columns);
+  if (key_pressed(keys::kUp)) move(-grid.columns);
+  if (key_pressed(keys::kHome)) shell.chosen = 0;
+  if (key_pressed(keys::kEnd)) shell.chosen = count - 1;
+  shell.chosen = std::clamp(shell.chosen, 0, std::max(0, count - 1));
+  if (shell.chosen != before) shell.follow = true;
+}
+
+std::string counted(int count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string progress_text(const LessonCard& card) {
+  if (card.finished()) return "finished";
+  if (card.seen == 0 && card.done == 0)
+    return counted(card.stops, "stop") + ", " + counted(card.tasks, "task");
+  return fmt::format("stop {} of {}, task {} of {}", card.seen, card.stops, card.done, card.tasks);
+}
+
+/// What was done of it, as a bar; a tick when it is finished.
+void draw_progress(const Ui& ui, const Rect& row, const LessonCard& card) {
+  const int whole = card.stops + card.tasks;
+  const float share =
+      whole == 0 ? 0.0F : static_cast<float>(card.seen + card.done) / static_cast<float>(whole);
+  text_in(ui, FontRole::small, {row.x, row.y, row.w, row.h - ui.px(9)},
+          ui[card.finished() ? Color::ok : Color::muted], progress_text(card), Align::left);
+  const Rect track{row.x, row.bottom() - ui.px(5), row.w, ui.px(5)};
+  fill(ui, track, ui[Color::border], 1.0F, ui.px(2));
+  if (share > 0.0F)
+    fill(ui, {track.x, track.y, std::max(ui.px(4), track.w * share), track.h},
+         ui[card.finished() ? Color::ok : Color::accent], 1.0F, ui.px(2));
+}
+
+void draw_card(const Ui& ui, const Rect& box, const LessonCard& card, bool chosen) {
+  fill(ui, box, ui[Color::raised], 1.0F, ui.px(6));
+  outline(ui, box, ui[chosen ? Color::accent : Color::border],
+          chosen ? std::max(2.0F, ui.px(2.5F)) : std::max(1.0F, ui.px(1)), ui.px(6));
+  const float pad = ui.px(14);
+  const Rect in{box.x + pad, box.y + ui.px(10), box.w - 2.0F * pad, box.h - ui.px(20)};
+  const float number_w = card.number.empty() ? 0.0F : text_width(ui, FontRole::title, "00") + ui.px(8);
+  const float title_h = std::round(font_pixels(FontRole::title) * 1.35F);
+  text_in(ui, FontRole::title, {in.x, in.y, number_w, title_h}, ui[Color::accent], card.number, Align::left);
+  const float tick_w = card.finished() ? ui.px(26) : 0.0F;
+  const Rect title{in.x + number_w, in.y, in.w - number_w - tick_w, title_h};
+  const bool fits = text_width(ui, FontRole::title, card.title) <= title.w;
+  text_in(ui, fits ? FontRole::title : FontRole::strong, title, ui[Color::text], card.title, Align::left);
+  if (card.finished()) {
+    const float side = ui.px(22);
+    const Rect tick{in.right() - side, in.y + std::floor((title_h - side) * 0.5F), side, side};
+    fill(ui, tick, ui[Color::ok], 1.0F, side * 0.5F);
+    text_in(ui, FontRole::strong, tick, ui[Color::panel], kTick, Align::center);
+  }
+  const Rect foot{in.x, in.bottom() - ui.px(28), in.w, ui.px(28)};
+  const float y = title.bottom() + ui.px(6);
+  const Rect about{in.x, y, in.w, foot.y - ui.px(6) - y};
+  const float line_h = std::round(font_pixels(FontRole::text) * 1.3F);
+  text_wrapped(ui, FontRole::text, about, ui[card.note.empty() ? Color::text : Color::error],
+               card.note.empty() ? card.about : card.note, Align::left,
+               std::max(1, static_cast<int>(about.h / line_h)));
+  draw_progress(ui, foot, card);
+}
+
+void open_lesson(Ui& ui, const LessonCard& card) {
+  Command open;
+  open.kind = Command::Kind::open_file;
+  open.text = card.path;
+  ui.commands.push_back(std::move(open));
+  ui.view.shell.close();
+}
+
+/// The cards; returns the one that was chosen, else null.
+const LessonCard* draw_cards(Ui& ui, const Rect& area) {
+  ShellView& shell = ui.view.shell;
+  const std::vector<LessonCard>& cards = ui.frame.lessons;
+  const Grid grid = grid_of(ui, area, static_cast<int>(cards.size()));
+  move_choice(shell, grid, static_cast<int>(cards.size()));
+  const bool enter = key_pressed(keys::kEnter, false) || key_pressed(keys::kKeypadEnter, false);
+  int entered = enter ? shell.chosen : -1;
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  const float top = begin_scroll(ui, "gallery/list", area);
+  float bottom = top;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const int place = static_cast<int>(i);
+    const Rect box{area.x + (grid.w + grid.gap) * static_cast<float>(place % grid.columns),
+                   top + (grid.h + grid.gap) * static_cast<float>(place / grid.columns), grid.w, grid.h};
+    bottom = box.bottom();
+    const bool here = place == shell.chosen;
+    if (here && shell.follow) ImGui::SetScrollFromPosY(box.y - ImGui::GetWindowPos().y, 0.3F);
+    if (visible_part(ui, box).w <= 0.0F) continue;
+    const std::string name = std::filesystem::path(cards[i].path).stem().string();
+    ui.marks.add("gallery/" + name, visible_part(ui, box), cards[i].title, cards[i].path);
+    const Hit hit = touch(ui, box);
+    if (hit.hovered && (moved.x != 0.0F || moved.y != 0.0F)) shell.chosen = place;
+    if (hit.clicked) entered = place;
+    draw_card(ui, box, cards[i], here);
+  }
+  end_scroll(ui, bottom);
+  shell.follow = false;
+  return entered >= 0 && entered < std::ssize(cards) ? &cards[static_cast<std::size_t>(entered)] : nullptr;
+}
+
+}  // namespace
+
+void draw_gallery(Ui& ui, const Rect& screen) {
+  ShellView& shell = ui.view.shell;
+  const std::vector<LessonCard>& cards = ui.frame.lessons;
+  if (shell.fresh) {
+    send(ui, Command::Kind::list_lessons);
+    shell.chosen = -1;
+  }
+  shell.fresh = false;
+  if (shell.chosen < 0 && !cards.empty()) {
+    shell.chosen = first_open(cards);
+    shell.follow = true;
+  }
+  begin_card(ui, "gallery", card_on(ui, screen, kWidth, kHeight), screen, true);
+  const float title_h = std::round(font_pixels(FontRole::title) * 1.5F);
+  const Rect head{ui.body.x, ui.body.y, ui.body.w, title_h};
+  const float used = text_in(ui, FontRole::title, head, ui[Color::text], "Lessons", Align::left);
+  text_in(ui, FontRole::text, {head.x + used + ui.px(16), head.y, head.w - used - ui.px(16), head.h},
+          ui[Color::muted], "do it with your own hands, and a number proves what you saw", Align::left);
+  const float foot_h = ui.px(34);
+  const Rect foot{ui.body.x, ui.body.bottom() - foot_h, ui.body.w, foot_h};
+  const Rect area{ui.body.x, head.bottom() + ui.px(8), ui.body.w,
+                  foot.y - ui.px(10) - head.bottom() - ui.px(8)};
+  const LessonCard* chosen = cards.empty() ? nullptr : draw_cards(ui, area);
+  if (cards.empty()) {
+    text_in(ui, FontRole::text, area, ui[Color::muted], "looking for lessons\xE2\x80\xA6", Align::center);
+  }
+  const float free_w = text_width(ui, FontRole::strong, "Free play") + ui.px(32);
+  const bool free = button(ui, "gallery/free", {foot.x, foot.y, free_w, foot.h}, "Free play",
+                           "close this and look at what runs behind it (Esc)");
+  text_in(ui, FontRole::small, {foot.x + free_w + ui.px(14), foot.y, foot.w - free_w - ui.px(14), foot.h},
+          ui[Color::muted],
+          "Arrows and Enter choose a lesson   Esc goes to free play   Ctrl+L opens this again", Align::right);
+  if (chosen != nullptr) {
+    open_lesson(ui, *chosen);
+  } else if (free) {
+    shell.close();
+  }
+  end_panel(ui);
+}
+
+}  // namespace attn::viz

@@ -1,0 +1,253 @@
+#include "viz/panels/lesson.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "viz/keys.h"
+#include "viz/layout/panel_names.h"
+#include "viz/widgets/paint.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr float kSteps = 150.0F;    // width of the left column
+constexpr float kBreaker = 96.0F;   // of the button at the right
+constexpr float kTwoRows = 120.0F;  // from this height on, an exercise has room below in a narrow strip
+constexpr std::string_view kTick = "\xE2\x9C\x93";
+
+struct Parts {
+  Rect steps;     // which stop, of how many
+  Rect told;      // caption, or the question
+  Rect exercise;  // w = 0: none, or no room
+  Rect breaker;   // w = 0: nothing to break
+};
+
+float line_height(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
+
+/// The exercise at hand: what is broken now, else the task.
+const ExerciseNow* at_hand(const LessonNow& lesson) {
+  if (lesson.break_it && lesson.break_it->on) return &*lesson.break_it;
+  return lesson.task ? &*lesson.task : nullptr;
+}
+
+Parts parts_of(const Ui& ui, const Rect& rect) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  const float gap = ui.px(12);
+  Rect rest{rect.x + ui.px(10), rect.y + ui.px(7), rect.w - ui.px(20), rect.h - ui.px(14)};
+  const bool two_rows = rect.w < ui.px(1080) && rect.h >= ui.px(kTwoRows);
+  const bool one_row = rect.w >= ui.px(1080);
+  Parts parts;
+  const auto from_left = [&](float w) {
+    const Rect piece{rest.x, rest.y, w, rest.h};
+    rest.x += w + gap;
+    rest.w -= w + gap;
+    return piece;
+  };
+  const auto from_right = [&](float w) {
+    rest.w -= w + gap;
+    return Rect{rest.right() + gap, rest.y, w, rest.h};
+  };
+  parts.steps = from_left(ui.px(kSteps));
+  if (lesson.break_it && rest.w > ui.px(420)) parts.breaker = from_right(ui.px(kBreaker));
+  if (at_hand(lesson) != nullptr && one_row) parts.exercise = from_right(std::floor(rest.w * 0.34F));
+  if (at_hand(lesson) != nullptr && two_rows) {
+    const float h = std::floor(rest.h * 0.52F);
+    parts.exercise = {rest.x, rest.bottom() - h, rest.w, h};
+    rest.h -= h + ui.px(4);
+  }
+  parts.told = rest;
+  return parts;
+}
+
+/// One segment per stop: those passed, the one told, those to come.
+void draw_way(const Ui& ui, const Rect& bar) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  const auto count = static_cast<float>(std::max(1, lesson.num_stops));
+  const float gap = lesson.num_stops <= 30 ? ui.px(2) : 0.0F;
+  const float w = (bar.w - gap * (count - 1.0F)) / count;
+  for (int i = 0; i < lesson.num_stops; ++i) {
+    const float x = bar.x + (w + gap) * static_cast<float>(i);
+    fill(ui, {x, bar.y, w, bar.h}, ui[i <= lesson.stop ? Color::accent : Color::stroke],
+         i == lesson.stop ? 1.0F : 0.55F, ui.px(1));
+  }
+}
+
+void draw_steps(Ui& ui, const Rect& box) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  const float side = ui.px(26);
+  const Rect back{box.x, box.y, side, side};
+  const Rect forward{box.right() - side, box.y, side, side};
+  const auto go = [&](int by) {
+    run_key(KeyAction::next_stop, by, ui.frame, ui.selection, ui.view, ui.commands);
+  };
+  if (button(ui, "lesson/previous", back, "\xE2\x80\xB9", "previous stop (PageUp)", lesson.stop > 0)) go(-1);
+  const bool last = lesson.stop + 1 >= lesson.num_stops;
+  if (button(ui, "lesson/next", forward, "\xE2\x80\xBA",
+             last ? "this is the last stop" : "next stop (PageDown)", lesson.asking || !last, !last))
+    go(1);
+  const Rect count{back.right(), box.y, forward.x - back.right(), side};
+  const std::string text = fmt::format("{} of {}", lesson.stop + 1, lesson.num_stops);
+  text_in(ui, FontRole::strong, count, ui[Color::text], text, Align::center);
+  if (mark(ui, "lesson/stop", count, fmt::format("{}: stop {}, {}", lesson.title, text, lesson.name),
+           fmt::format("{}; click: all lessons (Ctrl+L)", lesson.where))
+          .clicked)
+    ui.view.shell.open(Overlay::lessons);
+  const float way_h = ui.px(4);
+  const Rect name{box.x, box.y + side + ui.px(3), box.w, box.h - side - way_h - ui.px(6)};
+  const int lines = std::max(1, static_cast<int>(name.h / line_height(FontRole::small)));
+  text_wrapped(ui, FontRole::small, name, ui[Color::muted], lesson.name, Align::center, std::min(lines, 2));
+  draw_way(ui, {box.x, box.bottom() - way_h, box.w, way_h});
+}
+
+/// How many lines of a role the text takes at a width.
+int lines_of(FontRole role, std::string_view text, float width) {
+  const ImVec2 size =
+      font(role)->CalcTextSizeA(font_pixels(role), FLT_MAX, width, text.data(), text.data() + text.size());
+  return static_cast<int>(std::lround(size.y / font_pixels(role)));
+}
+
+/// In the largest of the roles that fits, in the middle of the box.
+void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
+  const bool present = ui.view.mode == ScreenMode::present;
+  FontRole role = present ? FontRole::caption : FontRole::text;
+  const auto room = [&] { return std::max(1, static_cast<int>(box.h / line_height(role))); };
+  if (lines_of(role, text, box.w) > room()) role = present ? FontRole::title : FontRole::small;
+  const int lines = std::min(room(), lines_of(role, text, box.w));
+  const float h = static_cast<float>(lines) * line_height(role);
+  text_wrapped(ui, role, {box.x, box.y + std::max(0.0F, std::floor((box.h - h) * 0.5F)), box.w, h}, ink, text,
+               Align::left, lines);
+}
+
+/// The question instead of the caption; what it asks for stays covered until it is answered.
+void draw_question(Ui& ui, const Rect& box) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  const float w = text_width(ui, FontRole::strong, "Show  (Space)") + ui.px(24);
+  const float h = ui.px(32);
+  const Rect show{box.right() - w, box.y + std::floor((box.h - h) * 0.5F), w, h};
+  if (button(ui, "lesson/show", show, "Show  (Space)", "guess first, then compare", true, true))
+    send(ui, Command::Kind::answer);
+  const float label_h = line_height(FontRole::small);
+  const Rect text{box.x, box.y + label_h, show.x - box.x - ui.px(14), box.h - label_h};
+  text_in(ui, FontRole::small, {box.x, box.y, text.w, label_h}, ui[Color::accent], "Guess first",
+          Align::left);
+  draw_sentences(ui, text, ui[Color::text], lesson.question);
+  mark(ui, "lesson/question", text, lesson.question, lesson.where);
+}
+
+void draw_told(Ui& ui, const Rect& box) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  if (lesson.asking) return draw_question(ui, box);
+  if (!lesson.ready) {
+    draw_sentences(ui, box, ui[Color::muted], "computing what this stop shows\xE2\x80\xA6");
+    return;
+  }
+  draw_sentences(ui, box, ui[Color::text], lesson.caption);
+  mark(ui, "lesson/caption", box, lesson.caption,
+       fmt::format("{}; its numbers are facts of this run", lesson.where));
+}
+
+/// An empty ring, or a tick: only the learner's own action fills it.
+void draw_tick(const Ui& ui, const Rect& box, bool done) {
+  fill(ui, box, ui[done ? Color::ok : Color::panel], 1.0F, box.w * 0.5F);
+  outline(ui, box, ui[done ? Color::ok : Color::stroke], std::max(1.5F, ui.px(2)), box.w * 0.5F);
+  if (done) text_in(ui, FontRole::strong, box, ui[Color::panel], kTick, Align::center);
+}
+
+void draw_exercise(Ui& ui, const Rect& box) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  const ExerciseNow& exercise = *at_hand(lesson);
+  const bool broken = lesson.break_it && &exercise == &*lesson.break_it;
+  fill(ui, box, ui[Color::raised], 1.0F, ui.px(5));
+  outline(ui, box,
+          ui[exercise.done && !broken ? Color::ok
+             : broken                 ? Color::error
+                                      : Color::border],
+          std::max(1.0F, ui.px(exercise.done || broken ? 1.5F : 1.0F)), ui.px(5));
+  const float side = ui.px(22);
+  const float pad = ui.px(8);
+  float x = box.x + pad;
+  if (!broken) {
+    draw_tick(ui, {x, box.y + ui.px(8), side, side}, exercise.done);
+    x += side + ui.px(9);
+  }
+  const float line_h = line_height(FontRole::small);
+  const float right = box.right() - pad;
+  const std::string_view title = broken ? "Broken on purpose" : exercise.done ? "Done" : "Your turn";
+  const Color ink = broken ? Color::error : exercise.done ? Color::ok : Color::accent;
+  const float y = box.y + ui.px(5);
+  text_in(ui, FontRole::strong, {x, y, right - x, line_h}, ui[ink], title, Align::left);
+  const std::string& found = exercise.done ? exercise.proof : exercise.missed;
+  const float text_bottom = box.bottom() - ui.px(5) - (found.empty() ? 0.0F : line_h);
+  const int lines = std::max(1, static_cast<int>((text_bottom - y - line_h) / line_h));
+  text_wrapped(ui, FontRole::small, {x, y + line_h, right - x, text_bottom - y - line_h}, ui[Color::text],
+               exercise.text, Align::left, lines);
+  mark(ui,
+       broken          ? "lesson/broken"
+       : exercise.done ? "lesson/done"
+                       : "lesson/task",
+       box, exercise.text, lesson.where);
+  if (found.empty()) return;
+  const Rect proof{x, text_bottom, right - x, line_h};
+  text_in(ui, FontRole::mono, proof, ui[exercise.done ? Color::ok : Color::warning], found, Align::left);
+  mark(ui, exercise.done ? "lesson/proof" : "lesson/missed", proof, found, "facts of the run that is open");
+}
+
+void draw_breaker(Ui& ui, const Rect& box) {
+  const ExerciseNow& exercise = *ui.frame.lesson->break_it;
+  const float h = ui.px(30);
+  const Rect place{box.x, box.y + std::floor((box.h - h) * 0.5F), box.w, h};
+  if (button(ui, "lesson/break", place, exercise.on ? "Mend it" : "Break it",
+             exercise.on ? "everything right again (Z)" : exercise.text + " (Z)", true, exercise.on))
+    run_key(KeyAction::break_lesson, 0, ui.frame, ui.selection, ui.view, ui.commands);
+}
+
+/// The rectangle that a ring's name stands for: a mark, or a whole panel; w = 0: not on screen.
+Rect ringed(const Ui& ui, const ScreenLayout& layout, const std::string& name) {
+  if (const PanelId id = panel_named(name); id != PanelId::count_) return layout[id];
+  const auto found = ui.marks.get(name);
+  return found ? found->rect : Rect{};
+}
+
+}  // namespace
+
+void draw_lesson(Ui& ui, const char* panel, const Rect& rect) {
+  if (!begin_panel(ui, panel, rect, {}, {}, PanelLook::bar)) return;
+  const Parts parts = parts_of(ui, rect);
+  draw_steps(ui, parts.steps);
+  draw_told(ui, parts.told);
+  if (parts.exercise.w > 0.0F) draw_exercise(ui, parts.exercise);
+  if (parts.breaker.w > 0.0F) draw_breaker(ui, parts.breaker);
+  end_panel(ui);
+}
+
+void draw_rings(Ui& ui, const ScreenLayout& layout) {
+  if (!ui.frame.lesson || ui.view.shell.overlay != Overlay::none || ui.view.teach.blank) return;
+  const LessonNow& lesson = *ui.frame.lesson;
+  if (!lesson.ready) return;
+  ui.draw = ImGui::GetForegroundDrawList();
+  const float out = ui.px(3), thick = std::max(2.0F, ui.px(2.5F));
+  for (const std::string& name : lesson.rings) {
+    const Rect r = ringed(ui, layout, name);
+    if (r.w <= 0.0F) continue;
+    const Rect ring{r.x - out, r.y - out, r.w + 2.0F * out, r.h + 2.0F * out};
+    if (lesson.asking) {
+      fill(ui, ring, ui[Color::raised], 1.0F, ui.px(4));
+      outline(ui, ring, ui[Color::accent], thick, ui.px(4));
+      if (ring.h >= font_pixels(FontRole::small))
+        text_in(ui, ring.h >= ui.px(40) ? FontRole::title : FontRole::small, ring, ui[Color::accent], "?",
+                Align::center);
+    } else {
+      // Two strokes: it stands out from whatever colour is under it.
+      outline(ui, {ring.x - thick * 0.5F, ring.y - thick * 0.5F, ring.w + thick, ring.h + thick},
+              ui[Color::panel], thick * 2.0F, ui.px(5));
+      outline(ui, ring, ui[Color::accent], thick, ui.px(4));
+    }
+    ui.marks.add("ring/" + name, ring, lesson.asking ? "hidden until you have guessed" : "");
+  }
+  ui.draw = nullptr;
+}
+
+}  // namespace attn::viz

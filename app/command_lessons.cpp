@@ -20,12 +20,12 @@ struct LessonsOptions {
   std::string device = "auto";
 };
 
-std::vector<Lesson> chosen(const std::vector<int>& numbers) {
-  const std::vector<Lesson> all = bundled_lessons();
+std::vector<LessonFile> chosen(const std::vector<int>& numbers) {
+  const std::vector<LessonFile> all = lesson_files();
   if (numbers.empty()) return all;
-  std::vector<Lesson> some;
+  std::vector<LessonFile> some;
   for (const int number : numbers) {
-    const auto found = std::ranges::find(all, number, &Lesson::number);
+    const auto found = std::ranges::find(all, number, &LessonFile::number);
     if (found == all.end())
       throw InputError(fmt::format("there is no lesson {}; `lessons --list` shows them", number));
     some.push_back(*found);
@@ -33,8 +33,8 @@ std::vector<Lesson> chosen(const std::vector<int>& numbers) {
   return some;
 }
 
-int list_lessons(const std::vector<Lesson>& lessons) {
-  for (const Lesson& lesson : lessons) {
+int list_lessons(const std::vector<LessonFile>& lessons) {
+  for (const LessonFile& lesson : lessons) {
     const Scenario scenario = load_scenario(lesson.path);
     fmt::print("{:2}  {:<36} {} ({} stops)\n", lesson.number, scenario.name, scenario.script.about,
                scenario.script.stops.size());
@@ -43,11 +43,13 @@ int list_lessons(const std::vector<Lesson>& lessons) {
 }
 
 /// One line for the lesson, one for each number that does not come out; false when there is one.
-bool check_one(const Lesson& lesson, DeviceChoice choice) {
+bool check_one(const LessonFile& lesson, DeviceChoice choice) {
   const auto begin = std::chrono::steady_clock::now();
-  const Scenario scenario = load_scenario(lesson.path);
+  Scenario scenario;
+  scenario.name = lesson.path.filename().string();
   LessonReport report;
   try {
+    scenario = load_scenario(lesson.path);
     report = check_lesson(scenario, choice);
   } catch (const InputError& error) {
     report.failures.push_back({lesson.path.filename().string(), error.what()});
@@ -63,7 +65,7 @@ bool check_one(const Lesson& lesson, DeviceChoice choice) {
 }
 
 int lessons(const LessonsOptions& options) {
-  const std::vector<Lesson> some = chosen(options.numbers);
+  const std::vector<LessonFile> some = chosen(options.numbers);
   if (!options.check) return list_lessons(some);
   const DeviceChoice choice = device_choice(options.device);
   const DevicePick pick = make_device(choice);
@@ -71,7 +73,7 @@ int lessons(const LessonsOptions& options) {
   fmt::print("on {}\n", pick.device->name());
   std::fflush(stdout);
   bool good = true;
-  for (const Lesson& lesson : some) good = check_one(lesson, choice) && good;
+  for (const LessonFile& lesson : some) good = check_one(lesson, choice) && good;
   return good ? 0 : 1;
 }
 

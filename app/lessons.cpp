@@ -43,8 +43,8 @@ void describe_stop(std::string& out, const Stop& stop, ScriptRuns& runs) {
 
 }  // namespace
 
-std::vector<Lesson> bundled_lessons() {
-  std::vector<Lesson> lessons;
+std::vector<LessonFile> lesson_files() {
+  std::vector<LessonFile> lessons;
   for (const auto& entry : fs::directory_iterator(assets_dir() / "lessons")) {
     const std::string name = entry.path().filename().string();
     constexpr std::size_t kShortest = 9;  // "01-a.json"
@@ -53,7 +53,7 @@ std::vector<Lesson> bundled_lessons() {
       continue;
     lessons.push_back({std::stoi(name.substr(0, 2)), entry.path()});
   }
-  std::ranges::sort(lessons, {}, &Lesson::path);
+  std::ranges::sort(lessons, {}, &LessonFile::path);
   return lessons;
 }
 

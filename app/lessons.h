@@ -9,13 +9,13 @@
 
 namespace attn::app {
 
-struct Lesson {
+struct LessonFile {
   int number = 0;              // 1 .. 12, from the file's name
   std::filesystem::path path;  // assets/lessons/01-two-jobs.json
 };
 
 /// In order of their numbers.
-std::vector<Lesson> bundled_lessons();
+std::vector<LessonFile> lesson_files();
 
 struct LessonReport {
   int stops = 0;

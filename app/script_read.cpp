@@ -64,7 +64,8 @@ void know_script_keys(ObjectReader& root) {
 void RunTable::read(ObjectReader& object, const std::string& pointer) {
   const auto name = object.need<std::string>("name", "give the run a name, so that stops can show it");
   if (name.empty() || name == kMainRun || has(name)) {
-    object.fail("name", name.empty() ? "a run's name is empty" : fmt::format("there is a run '{}' already", name),
+    object.fail("name",
+                name.empty() ? "a run's name is empty" : fmt::format("there is a run '{}' already", name),
                 "give each run a name of its own");
   }
   LocatedJson changed = base_;

@@ -57,6 +57,17 @@ class Launch {
     return entries_of(std::move(log.records));
   }
 
+  TensorRecord keys() {
+    LaunchLog log(device_);
+    upload();
+    gather();
+    flatten();
+    device_.synchronize();
+    return {model_.dtype,
+            {step_.cu_seqlens_k.back(), model_.num_kv_heads, model_.head_dim},
+            k_.download<std::byte>()};
+  }
+
  private:
   /// Without kernels nobody looks behind a pointer: launchers ask that there is one.
   Buffer buffer(std::size_t bytes, std::string_view label) {
@@ -355,6 +366,10 @@ AttentionOutputs launch_attention(Device& device, const AttentionInputs& inputs,
 std::vector<LaunchEntry> attention_records(Device& device, const AttentionInputs& inputs) {
   ATTN_CHECK(inputs.step->path != AttentionPath::identity, "the identity path launches no kernel");
   return Launch(device, inputs, Purpose::records).records();
+}
+
+TensorRecord gathered_keys(Device& device, const AttentionInputs& inputs) {
+  return Launch(device, inputs, Purpose::outputs).keys();
 }
 
 }  // namespace attn::trace

@@ -56,4 +56,8 @@ AttentionOutputs launch_attention(Device& device, const AttentionInputs& inputs,
 /// The records which that launch leaves (without a probe), from the same launchers; no kernel runs.
 std::vector<LaunchEntry> attention_records(Device& device, const AttentionInputs& inputs);
 
+/// K as the gather and flatten kernels hand it to attention: [cu_seqlens_k[B], Hkv, D], read from the pool
+/// through the step's block tables. PRECOND: as above, and the step has block tables.
+TensorRecord gathered_keys(Device& device, const AttentionInputs& inputs);
+
 }  // namespace attn::trace

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/trace/fact_scope.h"
+#include "core/trace/launch_job.h"
 #include "core/trace/record_check.h"
 #include "core/trace/stolen_mass.h"
 #include "core/trace/tensor_values.h"
@@ -143,6 +144,24 @@ FactValue o_norm(const Scope& s) {
   return std::sqrt(std::inner_product(o.begin(), o.end(), o.begin(), 0.0));
 }
 
+/// Rows of the packed, gathered K that this step computed itself.
+FactValue fresh_rows(const Scope& s) {
+  const std::size_t b = s.batch();
+  std::vector<int> rows;
+  for (int row = s.step().cu_seqlens_k[b + 1] - s.q_len(b); row < s.step().cu_seqlens_k[b + 1]; ++row) {
+    rows.push_back(row);
+  }
+  return FactValue::list_of(rows);
+}
+
+FactValue gathered_diff(const Scope& s) {
+  const TensorRecord gathered = s.inspector().gathered_keys(s.index(), s.place().layer);
+  const std::size_t b = s.batch();
+  const int rows = s.q_len(b);
+  return max_abs_diff(cut_rows(gathered, s.step().cu_seqlens_k[b + 1] - rows, rows),
+                      cut_rows(s.layer().k, s.step().cu_seqlens_q[b], rows));
+}
+
 FactValue o_minus_q(const Scope& s) { return max_abs_diff(s.layer().o, s.layer().q); }
 
 }  // namespace
@@ -199,6 +218,9 @@ std::vector<Fact> attention_facts() {
       {"o", number, FactArgument::index, "element of the row's recorded output", o_element},
       {"o_norm", number, none, "its length", o_norm},
       {"o_minus_q", number, none, "max |o - q| of the layer: 0 where attention returned q", o_minus_q},
+      {"fresh_rows", list, sequence, "rows of the gathered K that this step computed itself", fresh_rows},
+      {"gathered_diff", number, sequence,
+       "max |K row read back by gather and flatten - K row of this step|: 0 = bit for bit", gathered_diff},
       {"kv_head", list, none, "KV head that each query head read",
        [](const Scope& s) { return FactValue::list_of(s.view().kv_head); }},
   };

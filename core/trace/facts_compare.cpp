@@ -42,13 +42,26 @@ FactValue max_diff_o(const Scope& s) {
   throw InputError("the layer is not recorded in both runs");
 }
 
-/// Of the place's row alone: the same sequence, row and head in both.
+/// The other run's row of the same sequence and position; -1 when it computes none.
+int same_row(const Scope& s, const StepRecord& other) {
+  const int id = s.step().seqs[s.batch()].id;
+  const auto position = s.step().positions[static_cast<std::size_t>(s.row())];
+  for (std::size_t b = 0; b < static_cast<std::size_t>(other.num_scheduled); ++b) {
+    if (other.seqs[b].id != id) continue;
+    for (int row = other.cu_seqlens_q[b]; row < other.cu_seqlens_q[b + 1]; ++row) {
+      if (other.positions[static_cast<std::size_t>(row)] == position) return row;
+    }
+  }
+  return -1;
+}
+
+/// Of the place's row alone: the same sequence, position and head in both.
 FactValue row_diff_o(const Scope& s) {
   const StepRecord& other = s.other_step();
   const auto layer = std::ranges::find(other.layers, s.place().layer, &LayerRecord::layer);
   if (layer == other.layers.end()) throw InputError("the other run did not record the layer");
   const auto a = tensor_row(s.layer().o, s.row(), s.place().head),
-             b = tensor_row(layer->o, s.row(), s.place().head);
+             b = tensor_row(layer->o, same_row(s, other), s.place().head);
   if (a.size() != b.size() || a.empty()) throw InputError("the other run has no such row");
   double largest = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i)

@@ -270,4 +270,19 @@ std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, cons
   return state_->pairs.keep(key, compared, bytes);
 }
 
+TensorRecord Inspector::gathered_keys(int index, int layer) {
+  const auto step = state_->store->step(index);
+  const LayerRecord& record = recorded_layer(*step, layer);
+  const bool decode = step->kind == StepKind::decode;
+  const AttentionPath path =
+      decode ? AttentionPath::decode_gather_masked : AttentionPath::prefill_gather_flatten;
+  if (const std::string reason = why_not({.path = path}, *step, state_->model()); !reason.empty()) {
+    throw InputError(fmt::format("step {} cannot be gathered: {}", step->step, reason));
+  }
+  const StepRecord launched = launched_step(*step, {.path = path});
+  const auto pool = state_->pools.at(index, layer);
+  return trace::gathered_keys(
+      state_->device, {.step = &launched, .model = &state_->model(), .q = &record.q, .pool = pool.get()});
+}
+
 }  // namespace attn::trace

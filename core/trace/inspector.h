@@ -34,6 +34,9 @@ class Inspector {
   /// that this step cannot run (another kind of path, no block tables, a level the kernels do not have).
   std::shared_ptr<const CompareView> compare(int index, int layer, const Variant& a, const Variant& b,
                                              const Focus& focus = {});
+  /// K of the whole batch as gather + flatten read it out of the pool: [cu_seqlens_k[B], Hkv, D]. Throws
+  /// InputError when the step has no block tables.
+  TensorRecord gathered_keys(int index, int layer);
 
  private:
   struct State;

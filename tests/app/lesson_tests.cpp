@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/lessons.h"
+#include "core/trace/facts.h"
 #include "kernels/common/check.h"
 #include "tests/app/program.h"
 
@@ -24,7 +25,7 @@ int sentences(const std::string& text) {
   return count;
 }
 
-class Lessons : public ::testing::TestWithParam<Lesson> {};
+class Lessons : public ::testing::TestWithParam<LessonFile> {};
 
 TEST_P(Lessons, EveryNumberComesOut) {
   const LessonReport report = check_lesson(load_scenario(GetParam().path), DeviceChoice::simt);
@@ -44,7 +45,7 @@ TEST_P(Lessons, TellsShortlyAsksForHandsAndEndsWithABreak) {
   EXPECT_TRUE(std::ranges::any_of(lesson.script.stops, [](const Stop& s) { return s.break_it.has_value(); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Bundled, Lessons, ::testing::ValuesIn(bundled_lessons()),
+INSTANTIATE_TEST_SUITE_P(Bundled, Lessons, ::testing::ValuesIn(lesson_files()),
                          [](const auto& of) { return fmt::format("{:02}", of.param.number); });
 
 Scenario small_lesson(const std::string& stop) {
@@ -89,6 +90,30 @@ TEST(LessonText, IsMarkdownWithTheNumbersFilledIn) {
   for (const char* part : {"# case", "## x", "**Predict first:** How many?", "3 tokens", "- score_dots: 6",
                            "**Do it yourself:** Click.", "> Speaker: slowly"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+const fs::path& authoring() {
+  static const fs::path kPath = testing::source_dir() / "assets/lessons/AUTHORING.md";
+  return kPath;
+}
+
+TEST(Authoring, ItsExampleRunsAndItsNumbersComeOut) {
+  const std::string page = testing::read_file(authoring());
+  const std::string fence = "```json\n";
+  const std::size_t begin = page.find(fence) + fence.size();
+  ASSERT_GT(begin, fence.size());
+  const std::string example = page.substr(begin, page.find("```", begin) - begin);
+  const LessonReport report =
+      check_lesson(parse_scenario(example, authoring().parent_path() / "example.json"), DeviceChoice::simt);
+  for (const Failure& failure : report.failures) ADD_FAILURE() << failure.where << ": " << failure.text;
+  EXPECT_EQ(report.stops, 3);
+}
+
+TEST(Authoring, ListsEveryFact) {
+  const std::string page = testing::read_file(authoring());
+  for (const trace::Fact& fact : trace::facts()) {
+    EXPECT_NE(page.find("| `" + std::string(fact.name)), std::string::npos) << fact.name;
   }
 }
 

@@ -105,7 +105,8 @@ struct Script {
 
 /// What a fact of another run calls the scenario itself: "score_dots@main".
 inline constexpr std::string_view kMainRun = "main";
-/// The scenario that a name of Script::runs stands for, itself for "" and "main". PRECOND: there is such a run.
+/// The scenario that a name of Script::runs stands for, itself for "" and "main". PRECOND: there is such a
+/// run.
 const Scenario& scenario_of(const Scenario& scenario, std::string_view run);
 
 }  // namespace attn::app

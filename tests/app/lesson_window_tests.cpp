@@ -154,7 +154,7 @@ TEST_F(LessonJourney, BreakItAndMendIt) {
   user.settle();
   EXPECT_TRUE(user.marks().get("banner/what"));
   EXPECT_TRUE(user.marks().get("lesson/broken"));
-  user.type('z');
+  user.type('r');
   user.settle();
   user.settle();
   EXPECT_FALSE(lesson(user).break_it->on);

@@ -28,10 +28,14 @@ std::string told(const TextLog::Entry& entry) {
                      entry.rect.y, entry.rect.w, entry.rect.h);
 }
 
-/// The part that the eye meets: digits and capitals leave a fifth of their line above and below.
+/// The part that the eye meets: digits and capitals leave a fifth of their line above and below, and what is
+/// scrolled ends at the edge of its list.
 Rect ink_of(const TextLog::Entry& entry) {
   const float inset = std::floor(entry.rect.h * 0.15F);
-  return {entry.rect.x, entry.rect.y + inset, entry.rect.w, entry.rect.h - 2.0F * inset};
+  const Rect ink{entry.rect.x, entry.rect.y + inset, entry.rect.w, entry.rect.h - 2.0F * inset};
+  if (!entry.scrolled) return ink;
+  const float top = std::max(ink.y, entry.clip.y);
+  return {ink.x, top, ink.w, std::max(0.0F, std::min(ink.bottom(), entry.clip.bottom()) - top)};
 }
 
 bool overlap(const Rect& a, const Rect& b) {

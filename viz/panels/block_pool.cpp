@@ -131,7 +131,7 @@ void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
       engine ? fmt::format("{}+{}+{} = {}", counts.used, counts.cached_free, counts.free, step.blocks.size())
              : fmt::format("{} of {}", counts.used, step.blocks.size());
   text_in(ui, FontRole::small, box, ui[Color::muted],
-          text_width(ui, FontRole::small, sum) <= box.w ? sum : brief, Align::right);
+          first_fitting(ui, FontRole::small, box.w, {sum, brief, ""}), Align::right);
   mark(ui, "pool/sum", box,
        engine ? sum + "\ncached-free: ref_count 0, but the hash is kept and can be hit" : sum,
        engine ? fmt::format("blocks, after commit of step {}", step.step) : "block_tables I32 of the case");

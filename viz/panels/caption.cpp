@@ -79,7 +79,7 @@ void draw_caption(Ui& ui, const Rect& rect) {
     body.w -= cancel.w + ui.px(12);
   }
   const std::string sentence =
-      work.active()                    ? work.text
+      work.active()                      ? work.text
       : !ui.view.picture.caption.empty() ? ui.view.picture.caption
       : !ui.frame.stopped_at.empty()
           ? fmt::format("Stopped: {}. {}", ui.frame.stopped_at, step_sentence(ui.frame))

@@ -64,7 +64,9 @@ void draw_pick(Ui& ui, const Picked& picked, int side, const Rect& rect) {
   const std::string text =
       trace::variant_text(picked.variant[side], *ui.frame.step, ui.frame.manifest->model);
   const bool open = ui.view.compare.open_list == side;
-  if (button(ui, mark_name(side, "pick"), middle, text, text + "; click for the list", true, open))
+  const std::string_view shown = first_fitting(ui, FontRole::strong, middle.w - ui.px(12),
+                                               {text, std::string_view(text).substr(0, text.find(','))});
+  if (button(ui, mark_name(side, "pick"), middle, shown, text + "; click for the list", true, open))
     ui.view.compare.open_list = open ? -1 : side;
 }
 

@@ -37,6 +37,7 @@ void draw_entry(Ui& ui, const Rect& box, std::size_t place) {
 
 /// Places that fit: all, or the head, a gap that says how many are left out, and the tail.
 void draw_line(Ui& ui, const Rect& area, std::size_t count, float w, float h) {
+  if (area.w < w) return;
   const float pitch = w + ui.px(3);
   const int columns = std::max(1, static_cast<int>((area.w + ui.px(3)) / pitch));
   const int lines = std::max(1, static_cast<int>((area.h + ui.px(3)) / (h + ui.px(3))));
@@ -66,7 +67,8 @@ void draw_free_queue(Ui& ui, const Rect& rect) {
   const bool one_line = rect.h < ui.px(52);
   const std::string about =
       fmt::format("next \xE2\x86\x92 last, {} blocks, \xE2\x80\xA2 still cached", count);
-  if (!begin_panel(ui, "free_queue", rect, kTitle, one_line || step == nullptr || !engine ? "" : about)) return;
+  if (!begin_panel(ui, "free_queue", rect, kTitle, one_line || step == nullptr || !engine ? "" : about))
+    return;
   Rect area = ui.body;
   if (one_line) {  // the line goes on behind the title
     const float title_w = text_width(ui, FontRole::strong, kTitle);

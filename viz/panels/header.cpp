@@ -93,6 +93,7 @@ float draw_buttons(Ui& ui, const ScreenLayout& layout, float right) {
   if (layout.pages > 1 && ui.view.maximised == PanelId::count_) {
     const std::string text = fmt::format("{}/{}  X", layout.page + 1, layout.pages);
     const float width = text_width(ui, FontRole::strong, text) + ui.px(16);
+    if (right - width < ui.body.x + ui.px(72)) return right - ui.px(12);  // the menus' button is at the left
     right -= ui.px(4) + width;
     if (button(ui, "header/page", {right, y, width, side}, text, "next group of panels (X)")) ++ui.view.page;
   }

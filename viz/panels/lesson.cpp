@@ -200,7 +200,7 @@ void draw_breaker(Ui& ui, const Rect& box) {
   const float h = ui.px(30);
   const Rect place{box.x, box.y + std::floor((box.h - h) * 0.5F), box.w, h};
   if (button(ui, "lesson/break", place, exercise.on ? "Mend it" : "Break it",
-             exercise.on ? "everything right again (Z)" : exercise.text + " (Z)", true, exercise.on))
+             exercise.on ? "everything right again (R)" : exercise.text + " (R)", true, exercise.on))
     run_key(KeyAction::break_lesson, 0, ui.frame, ui.selection, ui.view, ui.commands);
 }
 

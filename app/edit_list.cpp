@@ -100,13 +100,12 @@ void add_stop(Cutter& cut, const Script& script, int index, const Material& mate
   const Stop& stop = script.stops[static_cast<std::size_t>(index)];
   const trace::Store& store = material.store(stop.run);
   const viz::Selection to = selection_of(stop.place, store, stop.where);
-  const auto told = [&](const std::string& text) { return material.fill(text, stop.run, to, stop.where); };
-  const std::string caption = told(stop.caption);
+  const std::string caption = material.fill(stop.caption, stop);
   cut.section(stop.name, index, caption);
   Shot shot{.stop = index, .run = stop.run, .selection = to, .caption = caption};
   if (!stop.predict.empty()) {
     Shot question = shot;
-    question.caption = told(stop.predict);
+    question.caption = material.fill(stop.predict, stop);
     question.question = true;
     if (stop.walk) question.selection = selection_of(stop.from, store, stop.where);
     cut.shot(std::move(question), pace.question);

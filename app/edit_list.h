@@ -58,10 +58,8 @@ struct EditList {
 struct Material {
   /// The recording of a run of the script ("" = the scenario itself).
   std::function<const trace::Store&(std::string_view run)> store;
-  /// A caption with its {facts} filled in, at a selection of a run. `where` is the stop's place in the file.
-  std::function<std::string(const std::string& text, std::string_view run, const viz::Selection& at,
-                            const std::string& where)>
-      fill;
+  /// A text of a stop with its {facts} filled in.
+  std::function<std::string(const std::string& text, const Stop& stop)> fill;
 };
 
 /// A script's stops in order; without any, each step of the recording from `begin` on, for each step the

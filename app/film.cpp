@@ -103,9 +103,10 @@ class FilmMaker {
   FilmResult make();
 
  private:
+  void check();
   EditList edit();
   FrameRange range() const;
-  FilmFacts facts();
+  void note_facts();
   void choose_format();
   void paint();
   void paint_section(const Section& section);
@@ -118,11 +119,11 @@ class FilmMaker {
   const FilmOptions& options_;
   const FilmReport& report_;
   Footage footage_;
-  const Script script_;
+  const Script& script_;
   Coding coding_;
   const FilmLook look_;
-  const EditList list_;
-  const FrameRange range_;
+  EditList list_;
+  FrameRange range_;
   fs::path output_;  // the film, or the folder of its pictures
   std::unique_ptr<FilmParts> parts_;
   std::unique_ptr<FilmPainter> painter_;
@@ -139,12 +140,21 @@ FilmMaker::FilmMaker(const FilmOptions& options, const FilmReport& report)
       report_(report),
       footage_(open_source(options), options.device,
                [&report](int steps, int at_most) { return report.progress("running", steps, at_most); }),
-      script_(footage_.subject().scenario.script),
+      script_(footage_.script()),
       coding_(coding_of(options, script_)),
       look_(look_of(options, script_, coding_)),
-      list_(edit()),
-      range_(range()),
       output_(options.output) {}
+
+/// A film whose numbers are not those that its script expects is not made.
+void FilmMaker::check() {
+  for (const Stop& stop : script_.stops) {
+    for (const Failure& failure : footage_.runs().check_told(stop))
+      result_.wrong.push_back(fmt::format("{} ({})", failure.text, failure.where));
+    std::vector<Proof>& proofs = facts_.proofs.emplace_back();
+    for (const Expectation& one : stop.expect)
+      proofs.push_back({one.fact, footage_.runs().value_text(one.fact, stop), one.value});
+  }
+}
 
 EditList FilmMaker::edit() {
   Pace pace;
@@ -152,8 +162,8 @@ EditList FilmMaker::edit() {
     pace.tween = 0.0;  // every frame between two pictures costs a GIF dear
   const Material material{
       .store = [this](std::string_view run) -> const trace::Store& { return *footage_.store(run); },
-      .fill = [](const std::string& text, std::string_view, const viz::Selection&,
-                 const std::string&) { return text; }};
+      .fill = [this](const std::string& text,
+                     const Stop& stop) { return footage_.runs().fill_in(text, stop); }};
   const viz::Selection begin = selection_of(footage_.subject().link, *footage_.store(""));
   EditList list = edit_film(script_, material, pace, coding_.fps, begin);
   if (static_cast<std::size_t>(list.frames) > kLongestFilm * static_cast<std::size_t>(coding_.fps)) {
@@ -176,18 +186,17 @@ FrameRange FilmMaker::range() const {
   return {first, last};
 }
 
-FilmFacts FilmMaker::facts() {
+void FilmMaker::note_facts() {
   const trace::Manifest& manifest = footage_.store("")->manifest();
-  return {.title = manifest.scenario_name,
-          .provenance = fmt::format("{}, {}, {}, trace {}", manifest.model.name, manifest.device,
-                                    build_text(), viz::hash_tag(footage_.hash(""))),
-          .file = output_.filename().string(),
-          .width = coding_.width,
-          .height = coding_.height,
-          .first = range_.first,
-          .last = range_.last,
-          .proofs = {},
-          .clips = std::vector<std::string>(list_.sections.size())};
+  facts_.title = manifest.scenario_name;
+  facts_.provenance = fmt::format("{}, {}, {}, trace {}", manifest.model.name, manifest.device, build_text(),
+                                  viz::hash_tag(footage_.hash("")));
+  facts_.file = output_.filename().string();
+  facts_.width = coding_.width;
+  facts_.height = coding_.height;
+  facts_.first = range_.first;
+  facts_.last = range_.last;
+  facts_.clips.resize(list_.sections.size());
 }
 
 /// Without ffmpeg the pictures are made all the same.
@@ -296,12 +305,16 @@ void FilmMaker::write_texts() {
 }
 
 FilmResult FilmMaker::make() {
+  check();
+  if (!result_.wrong.empty()) return std::move(result_);
+  list_ = edit();
+  range_ = range();
   result_.frames = range_.last - range_.first + 1;
   result_.seconds = static_cast<double>(result_.frames) / list_.fps;
   if (options_.check_only) return std::move(result_);
   if (!options_.hashes.empty()) require_writable(options_.hashes);
   choose_format();
-  facts_ = facts();
+  note_facts();
   painter_ = std::make_unique<FilmPainter>(footage_, script_, list_, look_);
   result_.renderer = painter_->renderer();
   parts_ = std::make_unique<FilmParts>(output_, coding_);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/lesson.h"
 #include "app/sha256.h"
 #include "core/trace/number_text.h"
 #include "viz/lookup.h"
@@ -45,9 +46,10 @@ viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Stop* stop)
   view.stage = look.stage;
   view.side = look.side;
   if (stop != nullptr) {
-    view.stage = stop->shown.stage.value_or(view.stage);
-    view.side = stop->shown.side.value_or(view.side);
-    view.maximised = stop->shown.panel.value_or(view.maximised);
+    show(stop->shown, view);
+    view.stage = stop->shown.stage.value_or(look.stage);
+    view.side = stop->shown.side.value_or(look.side);
+    view.picture.ringed = stop->shown.annotate;
   }
   if (look.panel != viz::PanelId::count_) {
     view.maximised = look.panel;
@@ -56,6 +58,7 @@ viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Stop* stop)
   view.picture.still = true;
   view.picture.no_caption = !look.caption;
   view.picture.caption = shot.caption;
+  view.picture.question = shot.question;
   return view;
 }
 

@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "app/engine_host.h"
 #include "core/trace/record_fields.h"
 #include "kernels/common/check.h"
 
@@ -35,50 +34,39 @@ std::uint64_t trace_hash(const trace::Store& store) {
 }
 
 Footage::Footage(Subject subject, DeviceChoice choice, Advance advance)
-    : subject_(std::move(subject)), choice_(choice), advance_(std::move(advance)) {}
+    : subject_(std::move(subject)),
+      choice_(choice),
+      runs_(subject_.scenario, choice,
+            {.recorded = subject_.store,
+             .after_step = [advance = std::move(advance)](int steps, int at_most) {
+               if (!advance(steps, at_most)) throw Cancelled{};
+             }}) {}
 
-std::shared_ptr<const trace::Store> Footage::record(const Scenario& scenario) const {
-  if (!scenario.tensors.empty()) return open_store(scenario.tensors, choice_, scenario.engine);
-  EngineHost host(scenario, choice_);
-  for (int steps = 0; host.has_work() && steps < scenario.max_steps;) {
-    host.step();
-    if (!advance_(++steps, scenario.max_steps)) throw Cancelled{};
+std::shared_ptr<const trace::Store> Footage::store(std::string_view run) {
+  auto store = runs_.store(run);
+  if (store->num_steps() == 0) {
+    throw InputError(fmt::format("there is no step to film ({}); run the scenario again",
+                                 subject_.link.path.string()));
   }
-  return host.recording();
+  return store;
 }
-
-Footage::Reel& Footage::reel(std::string_view run) {
-  if (const auto found = reels_.find(run); found != reels_.end()) return found->second;
-  Reel reel;
-  if (run.empty() && subject_.store) {
-    reel.store = subject_.store;
-  } else {
-    reel.store = record(scenario_of(subject_.scenario, run));
-  }
-  if (reel.store->num_steps() == 0) {
-    throw InputError(
-        fmt::format("there is no step to film ({}); run the scenario again", subject_.link.path.string()));
-  }
-  return reels_.emplace(std::string(run), std::move(reel)).first->second;
-}
-
-const std::shared_ptr<const trace::Store>& Footage::store(std::string_view run) { return reel(run).store; }
 
 Session& Footage::session(std::string_view run) {
-  Reel& wanted = reel(run);
-  if (!wanted.session) {
+  auto found = sessions_.find(run);
+  if (found == sessions_.end()) {
     Subject recorded = subject_;
-    recorded.store = wanted.store;
-    recorded.kind = FileKind::trace;
-    wanted.session = std::make_unique<Session>(std::move(recorded), choice_, [] {});
+    recorded.store = store(run);
+    if (!subject_.store) recorded.kind = FileKind::trace;
+    auto session = std::make_unique<Session>(std::move(recorded), choice_, [] {});
+    found = sessions_.emplace(std::string(run), std::move(session)).first;
   }
-  return *wanted.session;
+  return *found->second;
 }
 
 std::uint64_t Footage::hash(std::string_view run) {
-  Reel& wanted = reel(run);
-  if (wanted.hash == 0) wanted.hash = trace_hash(*wanted.store);
-  return wanted.hash;
+  auto found = hashes_.find(run);
+  if (found == hashes_.end()) found = hashes_.emplace(std::string(run), trace_hash(*store(run))).first;
+  return found->second;
 }
 
 }  // namespace attn::app

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "app/opening.h"
+#include "app/script_runs.h"
 #include "app/session.h"
 
 namespace attn::app {
@@ -26,25 +27,21 @@ class Footage {
   Footage(Subject subject, DeviceChoice choice, Advance advance);
 
   const Subject& subject() const { return subject_; }
+  /// What the subject tells; without stops when it is no scenario.
+  const Script& script() const { return subject_.scenario.script; }
+  /// The runs' facts.
+  ScriptRuns& runs() { return runs_; }
   /// Of a run of the script, "" = the subject itself. Runs it the first time.
-  const std::shared_ptr<const trace::Store>& store(std::string_view run);
+  std::shared_ptr<const trace::Store> store(std::string_view run);
   Session& session(std::string_view run);
-  /// Over everything that is recorded of it.
   std::uint64_t hash(std::string_view run);
 
  private:
-  struct Reel {
-    std::shared_ptr<const trace::Store> store;
-    std::unique_ptr<Session> session;  // made when it is first asked for
-    std::uint64_t hash = 0;            // 0: not computed yet
-  };
-  Reel& reel(std::string_view run);
-  std::shared_ptr<const trace::Store> record(const Scenario& scenario) const;
-
   const Subject subject_;
   const DeviceChoice choice_;
-  const Advance advance_;
-  std::map<std::string, Reel, std::less<>> reels_;  // by the run's name
+  ScriptRuns runs_;
+  std::map<std::string, std::unique_ptr<Session>, std::less<>> sessions_;  // by the run's name
+  std::map<std::string, std::uint64_t, std::less<>> hashes_;
 };
 
 }  // namespace attn::app

@@ -13,10 +13,14 @@
 namespace attn::app {
 namespace {
 
-std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice) {
+std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice,
+                                               const RunHooks& hooks) {
   if (!scenario.tensors.empty()) return open_store(scenario.tensors, choice, scenario.engine);
   EngineHost host(scenario, choice);
-  for (int steps = 0; host.has_work() && steps < scenario.max_steps; ++steps) host.step();
+  for (int steps = 0; host.has_work() && steps < scenario.max_steps;) {
+    host.step();
+    hooks.after_step(++steps, scenario.max_steps);
+  }
   return host.recording();
 }
 
@@ -29,8 +33,8 @@ struct ScriptRuns::Hosted {
   trace::Inspector inspector;
 };
 
-ScriptRuns::ScriptRuns(const Scenario& scenario, DeviceChoice choice)
-    : scenario_(scenario), choice_(choice), device_(make_device(choice)) {}
+ScriptRuns::ScriptRuns(const Scenario& scenario, DeviceChoice choice, RunHooks hooks)
+    : scenario_(scenario), choice_(choice), hooks_(std::move(hooks)), device_(make_device(choice)) {}
 
 ScriptRuns::~ScriptRuns() = default;
 
@@ -38,7 +42,9 @@ trace::FactSource ScriptRuns::source(std::string_view run) {
   if (run == kMainRun) run = {};
   auto found = hosted_.find(run);
   if (found == hosted_.end()) {
-    auto hosted = std::make_unique<Hosted>(*device_.device, run_to_end(scenario_of(scenario_, run), choice_));
+    auto store = run.empty() && hooks_.recorded ? hooks_.recorded
+                                                : run_to_end(scenario_of(scenario_, run), choice_, hooks_);
+    auto hosted = std::make_unique<Hosted>(*device_.device, std::move(store));
     found = hosted_.emplace(std::string(run), std::move(hosted)).first;
   }
   return {found->second->store, &found->second->inspector};
@@ -118,13 +124,18 @@ void ScriptRuns::check_text(const std::string& text, const std::string& where, c
   }
 }
 
-std::vector<Failure> ScriptRuns::check(const Stop& stop) {
+std::vector<Failure> ScriptRuns::check_told(const Stop& stop) {
   std::vector<Failure> failures;
   const Spot here = spot_of(stop);
   check(stop.expect, here, failures);
   for (const std::string* text : {&stop.caption, &stop.notes, &stop.predict}) {
     check_text(*text, stop.where, here, failures);
   }
+  return failures;
+}
+
+std::vector<Failure> ScriptRuns::check(const Stop& stop) {
+  std::vector<Failure> failures = check_told(stop);
   for (const auto* exercise : {&stop.task, &stop.break_it}) {
     if (!*exercise) continue;
     const Spot there = spot_of(stop, **exercise);

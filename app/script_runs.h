@@ -2,6 +2,7 @@
 // read from what it recorded.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,10 +21,17 @@ struct Failure {
   std::string text;   // "score_dots is 2081, expected 2080"
 };
 
+/// What may be different about running a script.
+struct RunHooks {
+  std::shared_ptr<const trace::Store> recorded = nullptr;  // the scenario's own run, instead of running it
+  /// Called after every step of a run with how many there are at most; what it throws ends the run.
+  std::function<void(int steps, int at_most)> after_step = [](int, int) {};
+};
+
 /// One thread at a time. PRECOND: the scenario outlives it.
 class ScriptRuns {
  public:
-  ScriptRuns(const Scenario& scenario, DeviceChoice choice);
+  ScriptRuns(const Scenario& scenario, DeviceChoice choice, RunHooks hooks = {});
   ~ScriptRuns();
 
   /// Throws InputError when the run cannot be run.
@@ -41,6 +49,8 @@ class ScriptRuns {
   /// Everything that the stop, its task and its break_it expect and that does not come out. Placeholders that
   /// cannot be filled in fail too.
   std::vector<Failure> check(const Stop& stop);
+  /// Of that only what a film of the stop says: not its exercises.
+  std::vector<Failure> check_told(const Stop& stop);
 
  private:
   struct Hosted;
@@ -60,6 +70,7 @@ class ScriptRuns {
 
   const Scenario& scenario_;
   const DeviceChoice choice_;
+  const RunHooks hooks_;
   DevicePick device_;  // of the inspectors
   std::map<std::string, std::unique_ptr<Hosted>, std::less<>> hosted_;
 };

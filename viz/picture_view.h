@@ -2,15 +2,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace attn::viz {
 
 struct PictureView {
-  bool alone = false;           // the maximised panel and nothing else; in mode present the caption too
-  bool still = false;           // nothing to press: no menus, no buttons of the header
-  bool no_caption = false;      // of mode present
-  bool clear = false;           // nothing is painted behind and between the panels
-  std::string caption = {};     // in the place of the step's sentence; "" = that one
+  bool alone = false;       // the maximised panel and nothing else; in mode present the caption too
+  bool still = false;       // nothing to press: no menus, no buttons of the header
+  bool no_caption = false;  // of mode present
+  bool clear = false;       // nothing is painted behind and between the panels
+  bool question = false;    // the caption asks: it stands alone, what is seen is hidden
+  std::vector<std::string> ringed = {};  // marks to point at: "pool/block/3"
+  std::string caption = {};              // in the place of the step's sentence; "" = that one
   std::string provenance = {};  // small line at the lower right: where the numbers come from; "" = none
 };
 

@@ -25,6 +25,7 @@
 #include "viz/panels/numbers.h"
 #include "viz/panels/overlays.h"
 #include "viz/panels/packed_strip.h"
+#include "viz/panels/question_card.h"
 #include "viz/panels/requests.h"
 #include "viz/panels/side_tabs.h"
 #include "viz/panels/stage_list.h"
@@ -123,6 +124,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_focus(ui, layout);
   draw_rings(ui, layout);
   draw_teaching(ui, layout, screen);
+  draw_question_card(ui, screen);
   draw_overlays(ui, screen);
 }
 

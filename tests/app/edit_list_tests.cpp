@@ -27,8 +27,8 @@ const trace::Store& recording() {
 
 Material material() {
   return {.store = [](std::string_view) -> const trace::Store& { return recording(); },
-          .fill = [](const std::string& text, std::string_view, const viz::Selection& at,
-                     const std::string&) { return text + " @" + std::to_string(at.step); }};
+          .fill = [](const std::string& text,
+                     const Stop& stop) { return text + " @" + std::to_string(*stop.place.step); }};
 }
 
 Stop stop_at(const std::string& name, int step, double hold) {
@@ -55,7 +55,7 @@ TEST(EditList, StopsStandAsLongAsTheySay) {
   EXPECT_EQ(list.sections[2].first, 70);
   EXPECT_EQ(list.sections[2].frames, 45);
   EXPECT_EQ(list.sections[1].name, "two");
-  EXPECT_EQ(list.sections[1].caption, "two is said @3") << "filled in at the stop's place";
+  EXPECT_EQ(list.sections[1].caption, "two is said @4") << "filled in at the stop's place";
   EXPECT_EQ(list.shots[1].selection.step, 3) << "step 4 is the fourth";
 }
 
@@ -106,7 +106,7 @@ TEST(EditList, AQuestionComesBeforeItsAnswer) {
   const EditList list = edit_film(script, material(), {}, 10);
   ASSERT_EQ(list.shots.size(), 2U);
   EXPECT_TRUE(list.shots[0].question);
-  EXPECT_EQ(list.shots[0].caption, "how many? @1");
+  EXPECT_EQ(list.shots[0].caption, "how many? @2");
   EXPECT_EQ(list.shots[0].frames, 30);
   EXPECT_FALSE(list.shots[1].question);
 }
@@ -160,8 +160,8 @@ TEST(FilmText, SubtitlesFollowTheCaptions) {
   const TwoSections f;
   const std::string srt = subrip(f.list, f.film);
   EXPECT_TRUE(
-      srt.starts_with("1\n00:00:00,000 --> 00:00:02,000\none: <a> & b is said @0\n\n"
-                      "2\n00:00:02,000 --> 00:00:05,000\nhow many? @1\n\n3\n"))
+      srt.starts_with("1\n00:00:00,000 --> 00:00:02,000\none: <a> & b is said @1\n\n"
+                      "2\n00:00:02,000 --> 00:00:05,000\nhow many? @2\n\n3\n"))
       << srt;
   const std::string vtt = web_vtt(f.list, f.film);
   EXPECT_TRUE(vtt.starts_with("WEBVTT\n\n00:00:00.000 --> 00:00:02.000\none: &lt;a&gt; &amp; b is said"))
@@ -171,7 +171,7 @@ TEST(FilmText, SubtitlesFollowTheCaptions) {
   cut.last = 29;
   EXPECT_TRUE(subrip(f.list, cut).starts_with("1\n00:00:00,000 --> 00:00:00,500\none")) << "frames 15 to 29";
   const std::string words = transcript(f.list, f.film);
-  EXPECT_EQ(words, "A film\n\none: <a> & b\none: <a> & b is said @0\n\ntwo\nhow many? @1\ntwo is said @1\n");
+  EXPECT_EQ(words, "A film\n\none: <a> & b\none: <a> & b is said @1\n\ntwo\nhow many? @2\ntwo is said @2\n");
 }
 
 TEST(FilmText, SectionsSayWhereTheyAreAndWhatProvesThem) {

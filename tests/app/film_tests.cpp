@@ -135,6 +135,56 @@ TEST(Film, GoesOnWhereItWasKilled) {
   EXPECT_EQ(read_file(folder.path() / "a.sha256"), read_file(whole));
 }
 
+TEST(Film, AWrongNumberIsNotFilmed) {
+  const TemporaryFolder folder;
+  const std::string script = small_script(folder);
+  json right = json::parse(read_file(script));
+  right["film"][0]["caption"] = "{num_seqs} sequence, {cu_seqlens_q}";
+  right["film"][0]["expect"] = {{"cu_seqlens_q", {0, 3}}};
+  write_file(script, right.dump(1));
+  const std::vector<std::string> check = {"film", script, "--device", "simt", "--check-only"};
+  const auto good = run_program(check);
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_NE(good.out.find("43 frames, 4.3 s"), std::string::npos) << good.out;
+  const auto made =
+      run_program({"film", script, "--device", "simt", "-o", folder.file("f") + "/", "--transcript"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_NE(read_file(folder.path() / "f/film.txt").find("1 sequence, [0, 3]\n"), std::string::npos);
+  const auto sections = json::parse(read_file(folder.path() / "f/sections.json"))["sections"];
+  EXPECT_EQ(sections[0]["numbers"][0]["value"], "[0, 3]");
+
+  right["film"][0]["expect"] = {{"cu_seqlens_q", {0, 4}}};
+  write_file(script, right.dump(1));
+  const auto wrong = run_program({"film", script, "--device", "simt", "-o", folder.file("g") + "/"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_TRUE(is_one_sentence(wrong.err)) << wrong.err;
+  EXPECT_NE(wrong.err.find("cu_seqlens_q is [0, 3], expected [0,4] (small.json:"), std::string::npos)
+      << wrong.err;
+  EXPECT_FALSE(fs::exists(folder.path() / "g"));
+}
+
+TEST(Film, ATraceGivesTheSameFilmAsItsRun) {
+  const TemporaryFolder folder;
+  const std::string script = small_script(folder), trace = folder.file("t.attn");
+  ASSERT_EQ(run_program({"run", script, "--device", "simt", "--trace", trace}).exit_code, 0);
+  const auto hashes_of = [&](std::vector<std::string> more, const std::string& name) {
+    std::vector<std::string> words = {"film",
+                                      script,
+                                      "--device",
+                                      "simt",
+                                      "-o",
+                                      folder.file(name) + "/",
+                                      "--hashes",
+                                      folder.file(name + ".sha256"),
+                                      "--no-provenance"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto result = run_program(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return read_file(folder.file(name + ".sha256"));
+  };
+  EXPECT_EQ(hashes_of({"--trace", trace}, "trace"), hashes_of({}, "run"));
+}
+
 TEST(Film, KeptPartsAreDrawnAgainOnlyWhenTheyChanged) {
   const TemporaryFolder folder;
   const std::string script = small_script(folder);

@@ -247,6 +247,24 @@ TEST(Screen, PicturesSayWhatTheyAreToldAndHaveNothingToPress) {
       << "the line has its own room";
 }
 
+TEST(Screen, PicturesPointAtMarksAndAskBeforeTheyShow) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.picture.ringed = {"pool/block/5", "no/such/mark"};
+  screen.draw(s.frame);
+  const int plain = screen.vertices();
+  screen.view.picture.ringed.clear();
+  screen.draw(s.frame);
+  EXPECT_GT(plain, screen.vertices()) << "a ring around the block that is there";
+  screen.view.picture.question = true;
+  screen.view.picture.caption = "How many?";
+  screen.draw(s.frame);
+  const auto card = screen.marks.get("question");
+  ASSERT_TRUE(card);
+  EXPECT_EQ(card->value, "How many?");
+  EXPECT_EQ(card->rect.w * card->rect.h, 1600.0F * 900.0F) << "nothing else is to be seen";
+}
+
 TEST(Screen, KeysAreOffWhileTyping) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

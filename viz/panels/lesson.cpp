@@ -224,16 +224,16 @@ void draw_lesson(Ui& ui, const char* panel, const Rect& rect) {
 }
 
 void draw_rings(Ui& ui, const ScreenLayout& layout) {
-  if (!ui.frame.lesson || ui.view.shell.overlay != Overlay::none || ui.view.teach.blank) return;
-  const LessonNow& lesson = *ui.frame.lesson;
-  if (!lesson.ready) return;
+  if (ui.view.shell.overlay != Overlay::none || ui.view.teach.blank) return;
+  const bool told = ui.frame.lesson && ui.frame.lesson->ready;
+  const bool asking = told && ui.frame.lesson->asking;
   ui.draw = ImGui::GetForegroundDrawList();
   const float out = ui.px(3), thick = std::max(2.0F, ui.px(2.5F));
-  for (const std::string& name : lesson.rings) {
+  for (const std::string& name : told ? ui.frame.lesson->rings : ui.view.picture.ringed) {
     const Rect r = ringed(ui, layout, name);
     if (r.w <= 0.0F) continue;
     const Rect ring{r.x - out, r.y - out, r.w + 2.0F * out, r.h + 2.0F * out};
-    if (lesson.asking) {
+    if (asking) {
       fill(ui, ring, ui[Color::raised], 1.0F, ui.px(4));
       outline(ui, ring, ui[Color::accent], thick, ui.px(4));
       if (ring.h >= font_pixels(FontRole::small))
@@ -245,7 +245,7 @@ void draw_rings(Ui& ui, const ScreenLayout& layout) {
               ui[Color::panel], thick * 2.0F, ui.px(5));
       outline(ui, ring, ui[Color::accent], thick, ui.px(4));
     }
-    ui.marks.add("ring/" + name, ring, lesson.asking ? "hidden until you have guessed" : "");
+    ui.marks.add("ring/" + name, ring, asking ? "hidden until you have guessed" : "");
   }
   ui.draw = nullptr;
 }

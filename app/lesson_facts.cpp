@@ -89,7 +89,7 @@ std::shared_ptr<const trace::Store> RecordedRuns::get(const std::string& run, co
   const Scenario& scenario = scenario_of(*scenario_, run);
   std::shared_ptr<const trace::Store> store;
   if (!scenario.tensors.empty()) {
-    store = open_store(scenario.tensors, choice_, scenario.engine);
+    store = open_store(scenario.tensors, choice_, scenario.engine, scenario.name);
   } else {
     EngineHost host(scenario, choice_);
     for (int steps = 0; host.has_work() && steps < scenario.max_steps; ++steps) {

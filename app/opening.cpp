@@ -121,7 +121,7 @@ FileKind kind_of(const fs::path& path) {
 }
 
 std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoice choice,
-                                               const EngineConfig& engine) {
+                                               const EngineConfig& engine, const std::string& title) {
   if (kind_of(path) == FileKind::trace) return trace::open_trace(path);
   const trace::TensorCase tensors = trace::load_tensor_case(path);
   trace::AttendOptions options = trace::default_options(tensors);
@@ -129,6 +129,7 @@ std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoic
   options.level = prefill ? engine.prefill_level : engine.decode_level;
   options.k_tile = engine.k_tile;
   options.num_splits = engine.num_splits;
+  options.title = title;
   if (prefill) options.mask = trace::name_of(engine.mask_alignment);
   if (prefill && engine.prefill_path != PrefillPath::paged)
     options.path = trace::name_of(engine.prefill_path);
@@ -160,7 +161,7 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
   subject.title = subject.scenario.name;
   const fs::path& tensors = subject.scenario.tensors;
   if (!tensors.empty()) {
-    subject.store = open_store(tensors, choice, subject.scenario.engine);
+    subject.store = open_store(tensors, choice, subject.scenario.engine, subject.scenario.name);
     subject.kind = FileKind::tensor_case;
   }
   return subject;

@@ -31,9 +31,11 @@ Link parse_link(const std::string& text);
 FileKind kind_of(const std::filesystem::path& path);
 
 /// A trace, or a tensor case run through its kernel on the device of that choice; of a tensor case `engine`
-/// picks path, level and mask.
+/// picks path, level, mask and tiles,
+/// and `title` is what it is called on screen ("" = as its file).
 std::shared_ptr<const trace::Store> open_store(const std::filesystem::path& path, DeviceChoice choice,
-                                               const EngineConfig& engine = {});
+                                               const EngineConfig& engine = {},
+                                               const std::string& title = {});
 
 /// Something to look at: a scenario to run live, or a store that has everything.
 struct Subject {

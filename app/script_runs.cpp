@@ -15,7 +15,7 @@ namespace {
 
 std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice,
                                                const RunHooks& hooks) {
-  if (!scenario.tensors.empty()) return open_store(scenario.tensors, choice, scenario.engine);
+  if (!scenario.tensors.empty()) return open_store(scenario.tensors, choice, scenario.engine, scenario.name);
   EngineHost host(scenario, choice);
   for (int steps = 0; host.has_work() && steps < scenario.max_steps;) {
     host.step();

@@ -319,6 +319,7 @@ AttendResult attend(Device& device, const TensorCase& tensors, const AttendOptio
     throw InputError(fmt::format("{} (tensor case '{}')", error.what(), tensors.name));
   }
   Manifest manifest = manifest_of(tensors, *step, device);
+  if (!options.title.empty()) manifest.scenario_name = options.title;
   Pool pool;
   if (reads_cache(step->path)) pool = stored_pool(device, *step, manifest.model, step->launches);
   LayerRecord& layer = step->layers.front();

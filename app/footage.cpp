@@ -36,17 +36,17 @@ std::uint64_t trace_hash(const trace::Store& store) {
 Footage::Footage(Subject subject, DeviceChoice choice, Advance advance)
     : subject_(std::move(subject)),
       choice_(choice),
-      runs_(subject_.scenario, choice,
-            {.recorded = subject_.store,
-             .after_step = [advance = std::move(advance)](int steps, int at_most) {
-               if (!advance(steps, at_most)) throw Cancelled{};
-             }}) {}
+      runs_(
+          subject_.scenario, choice,
+          {.recorded = subject_.store, .after_step = [advance = std::move(advance)](int steps, int at_most) {
+             if (!advance(steps, at_most)) throw Cancelled{};
+           }}) {}
 
 std::shared_ptr<const trace::Store> Footage::store(std::string_view run) {
   auto store = runs_.store(run);
   if (store->num_steps() == 0) {
-    throw InputError(fmt::format("there is no step to film ({}); run the scenario again",
-                                 subject_.link.path.string()));
+    throw InputError(
+        fmt::format("there is no step to film ({}); run the scenario again", subject_.link.path.string()));
   }
   return store;
 }

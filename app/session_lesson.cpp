@@ -114,8 +114,8 @@ void Session::show_run(const Scenario& wanted, const std::string& name) {
   start_job(
       text,
       [this, subject = std::move(subject), text, choice = choice_](Job::Control&) mutable -> Job::Finish {
-        subject.store = open_store(subject.scenario.tensors, choice, subject.scenario.engine,
-                                   subject.scenario.name);
+        subject.store =
+            open_store(subject.scenario.tensors, choice, subject.scenario.engine, subject.scenario.name);
         return [this, subject = std::move(subject), text] {
           begin({.run = std::make_unique<OpenRun>(subject, choice_, changed_),
                  .text = text,

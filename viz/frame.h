@@ -112,11 +112,9 @@ struct Frame {
   std::vector<std::string> scenarios;     // bundled ones, paths
   FolderListing folder;                   // of the open dialog
   std::string file;                       // what is open
-  std::string file_error;                 // why what the file says now is not what is shown; "" it is
   bool saved = true;                      // false: a live run or bookmarks that no file holds
   std::vector<LessonCard> lessons;        // of the gallery; empty before the first list_lessons
   std::optional<LessonNow> lesson;        // while a script is told
-  int recorded_stops = -1;                // of what the user does; -1: it is not recorded
   std::string status;                     // one line: device, notes, errors
   std::string device;                     // device of the engine
 };
@@ -168,8 +166,6 @@ struct Command {
     next_stop,      // a: +1 or -1 stops of the lesson; answers first what is asked
     answer,         // what the lesson asks: caption and numbers are shown
     break_lesson,   // the lesson's break it: sets its switches, or mends them
-    record_clicks,  // from now on; a second time: no more
-    save_clicks,    // text: path; what was recorded, as a scenario with stops
     save_trace,     // text: path
     export_tensor,  // text: path (.safetensors or .csv), value: "q", "k", "v", "o", "lse", "weights",
                     // "scores"

@@ -51,8 +51,6 @@ bool is_on(KeyAction action, const Frame& frame, const ViewState& view) {
       return view.teach.pen;
     case KeyAction::notes:
       return view.teach.notes;
-    case KeyAction::record_clicks:
-      return frame.recorded_stops >= 0;
     case KeyAction::break_lesson:
       return frame.lesson && frame.lesson->break_it && frame.lesson->break_it->on;
     case KeyAction::reduced_motion:

@@ -392,10 +392,6 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
         return;
       }
       return toggle_break(frame, selection, commands);
-    case KeyAction::record_clicks:
-      push(commands, Command::Kind::record_clicks);
-      if (frame.recorded_stops > 0) open_entry(view, Entry::save_clicks);
-      return;
     case KeyAction::break_here:
       return toggle_break(frame, selection, commands);
     case KeyAction::compare:

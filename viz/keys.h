@@ -60,7 +60,6 @@ enum class KeyAction : unsigned char {
   blank,  // in mode present; else a break point
   pen,
   notes,
-  record_clicks,
   present,
   next_page,
   next_stage_view,

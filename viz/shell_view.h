@@ -19,7 +19,6 @@ enum class Entry : unsigned char {
   run_to_value,  // the number of `condition`
   stop_at_value,
   save_trace,
-  save_clicks,
   export_tensor
 };
 

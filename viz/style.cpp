@@ -56,7 +56,7 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .page = view.page,
           .maximised = view.maximised,
           .splits = view.mode == ScreenMode::present ? view.present_splits : view.splits,
-          .broken = frame.broken.has_value() || !frame.file_error.empty(),
+          .broken = frame.broken.has_value(),
           .lesson = frame.lesson.has_value(),
           .caption = !view.picture.no_caption,
           .alone = view.picture.alone};

@@ -30,7 +30,7 @@ struct AttendOptions {
   int level = 2;
   int k_tile = 0;        // keys per tile of the online softmax, 0 = the plan's own
   int num_splits = 0;    // of a decode row's keys, 0 = the plan's own
-  std::string title{};  // of the scenario that shows the case; "" = the case's own name
+  std::string title{};   // of the scenario that shows the case; "" = the case's own name
   bool weights = false;  // also return the softmax weights
 };
 

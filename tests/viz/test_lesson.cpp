@@ -192,14 +192,5 @@ TEST(Teaching, NotesHaveTheNextStopAndTheClock) {
   EXPECT_FALSE(screen.marks.get("notes/text")) << "they are in a window of their own";
 }
 
-TEST(Banner, SaysWhyAChangedFileIsNotShown) {
-  Sample s = sample::prefill();
-  s.frame.file_error = "three.json:12: there is no key 'promt'; did you mean 'prompt'?";
-  Headless screen(1600, 900);
-  screen.draw(s.frame);
-  ASSERT_TRUE(screen.marks.get("banner/file"));
-  EXPECT_NE(screen.marks.get("banner/file")->value.find("three.json:12"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace attn::viz

@@ -20,21 +20,9 @@ std::string token_text(const Broken& broken) {
   return fmt::format("first wrong token in step {}", broken.first_wrong_step);
 }
 
-/// The file was changed on disk and cannot be read now: what is shown is what it said before.
-void draw_file_error(Ui& ui, const Rect& rect) {
-  if (!begin_panel(ui, "banner", rect, {}, {}, PanelLook::bar)) return;
-  fill(ui, rect, ui[Color::alarm]);
-  const std::string text = fmt::format("The changed file is not shown: {}", ui.frame.file_error);
-  text_in(ui, FontRole::strong, {ui.body.x, rect.y, ui.body.w, rect.h}, ui[Color::on_alarm], text,
-          Align::left);
-  mark(ui, "banner/file", rect, text, ui.frame.file);
-  end_panel(ui);
-}
-
 }  // namespace
 
 void draw_banner(Ui& ui, const Rect& rect) {
-  if (!ui.frame.file_error.empty()) return draw_file_error(ui, rect);
   if (!ui.frame.broken) return;
   if (!begin_panel(ui, "banner", rect, {}, {}, PanelLook::bar)) return;
   const Broken& broken = *ui.frame.broken;

@@ -40,8 +40,6 @@ Question question_of(const Ui& ui) {
               "a note, may be empty", "Keep"};
     case Entry::save_trace:
       return {"Save the trace", "path of a .trace file", "Save"};
-    case Entry::save_clicks:
-      return {"Save what you did as a scenario", "path of a .json file", "Save"};
     case Entry::export_tensor:
       return {"Export a tensor", "path ending in .safetensors or .csv", "Export"};
     case Entry::run_to_value:
@@ -63,8 +61,6 @@ std::string first_text(const ShellView& shell) {
                              : fmt::format("{:g}", shell.condition.x);
     case Entry::save_trace:
       return "run.trace";
-    case Entry::save_clicks:
-      return "clicks.json";
     case Entry::export_tensor:
       return shell.tensor + ".safetensors";
     default:
@@ -92,7 +88,6 @@ std::string wrong_with(const Ui& ui) {
                  ? ""
                  : fmt::format("write a number from {} to {}", first_step(ui.frame), last_step(ui.frame));
     case Entry::save_trace:
-    case Entry::save_clicks:
       return shell.text.empty() ? "write a path" : "";
     case Entry::export_tensor: {
       const std::string extension = std::filesystem::path(shell.text).extension().string();
@@ -136,9 +131,6 @@ Command command_of(const Frame& frame, ShellView& shell) {
       return command;
     case Entry::save_trace:
       command.kind = Command::Kind::save_trace;
-      return command;
-    case Entry::save_clicks:
-      command.kind = Command::Kind::save_clicks;
       return command;
     case Entry::export_tensor:
       command.kind = Command::Kind::export_tensor;

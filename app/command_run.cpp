@@ -1,4 +1,5 @@
-// `run SCENARIO`: every step without a window, into a trace and JSON lines.
+// `run SCENARIO`: every step without a window, into a trace and JSON lines. `record` is its short form for a
+// trace alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,6 +126,16 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("--trace", options->trace, "record every step into this .attn file");
   command->add_option("--jsonl", options->jsonl,
                       "one JSON object per step into this file, or - for standard output");
+  add_set_option(*command, options->overrides);
+  add_device_option(*command, options->device);
+  command->callback([options, &action] { action = [options] { return run_scenario(*options); }; });
+}
+
+void add_record_command(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("record", "run a scenario to its end and keep every step in a trace");
+  auto options = std::make_shared<RunOptions>();
+  command->add_option("scenario", options->scenario, "scenario file (JSON)")->required();
+  command->add_option("-o,--output", options->trace, "trace (.attn)")->required();
   add_set_option(*command, options->overrides);
   add_device_option(*command, options->device);
   command->callback([options, &action] { action = [options] { return run_scenario(*options); }; });

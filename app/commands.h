@@ -15,6 +15,7 @@ namespace attn::app {
 using Action = std::function<int()>;
 
 void add_run_command(CLI::App& app, Action& action);
+void add_record_command(CLI::App& app, Action& action);
 void add_attend_command(CLI::App& app, Action& action);
 void add_view_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);

@@ -188,7 +188,7 @@ FrameRange FilmMaker::range() const {
 
 void FilmMaker::note_facts() {
   const trace::Manifest& manifest = footage_.store("")->manifest();
-  facts_.title = manifest.scenario_name;
+  facts_.title = footage_.title();
   facts_.provenance = fmt::format("{}, {}, {}, trace {}", manifest.model.name, manifest.device, build_text(),
                                   viz::hash_tag(footage_.hash("")));
   facts_.file = output_.filename().string();

@@ -35,7 +35,7 @@ void add_encoder(Words& words, const Coding& coding) {
       add_colors(words);
       break;
     case FilmFormat::webm:
-      add(words, {"-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-deadline", "good", "-cpu-used", "5",
+      add(words, {"-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "6",
                   "-row-mt", "1", "-auto-alt-ref", "0"});
       add_colors(words);
       break;

@@ -98,6 +98,7 @@ void FilmPainter::start(const Shot& shot) {
   const Stop* stop = shot.stop < 0 ? nullptr : &script_.stops[static_cast<std::size_t>(shot.stop)];
   Session& session = footage_.session(shot.run);
   viz::ViewState view = view_of(look_, shot, stop);
+  view.picture.title = footage_.title();
   session.select(shot.selection);
   session.frame();  // a comparison is of the step that is shown
   viz::Command compare;

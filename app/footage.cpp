@@ -42,6 +42,11 @@ Footage::Footage(Subject subject, DeviceChoice choice, Advance advance)
              if (!advance(steps, at_most)) throw Cancelled{};
            }}) {}
 
+std::string Footage::title() const {
+  const std::string& name = subject_.scenario.name;
+  return name.empty() ? subject_.store->manifest().scenario_name : name;
+}
+
 std::shared_ptr<const trace::Store> Footage::store(std::string_view run) {
   auto store = runs_.store(run);
   if (store->num_steps() == 0) {

@@ -27,6 +27,8 @@ class Footage {
   Footage(Subject subject, DeviceChoice choice, Advance advance);
 
   const Subject& subject() const { return subject_; }
+  /// The scenario's name, or that of what was recorded.
+  std::string title() const;
   /// What the subject tells; without stops when it is no scenario.
   const Script& script() const { return subject_.scenario.script; }
   /// The runs' facts.

@@ -22,6 +22,7 @@ int run_program(int argc, char** argv) {
       "Exit codes: 0 good, 1 the check failed, 2 bad usage or input.");
   Action action;
   add_run_command(app, action);
+  add_record_command(app, action);
   add_view_command(app, action);
   add_attend_command(app, action);
   add_describe_command(app, action);

@@ -13,6 +13,7 @@ struct PictureView {
   bool clear = false;       // nothing is painted behind and between the panels
   bool question = false;    // the caption asks: it stands alone, what is seen is hidden
   std::vector<std::string> ringed = {};  // marks to point at: "pool/block/3"
+  std::string title = {};                // in the place of the run's name; "" = that one
   std::string caption = {};              // in the place of the step's sentence; "" = that one
   std::string provenance = {};  // small line at the lower right: where the numbers come from; "" = none
 };

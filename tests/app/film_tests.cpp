@@ -166,7 +166,7 @@ TEST(Film, AWrongNumberIsNotFilmed) {
 TEST(Film, ATraceGivesTheSameFilmAsItsRun) {
   const TemporaryFolder folder;
   const std::string script = small_script(folder), trace = folder.file("t.attn");
-  ASSERT_EQ(run_program({"run", script, "--device", "simt", "--trace", trace}).exit_code, 0);
+  ASSERT_EQ(run_program({"record", script, "--device", "simt", "-o", trace}).exit_code, 0);
   const auto hashes_of = [&](std::vector<std::string> more, const std::string& name) {
     std::vector<std::string> words = {"film",
                                       script,

@@ -103,7 +103,9 @@ float draw_buttons(Ui& ui, const ScreenLayout& layout, float right) {
 /// Name of the scenario, which opens another one, and of the model where there is room; returns the x behind.
 float draw_names(Ui& ui, float x, float room) {
   const Rect bar = ui.body;
-  const std::string title = ui.frame.manifest == nullptr ? "attnscope" : ui.frame.manifest->scenario_name;
+  const std::string title = !ui.view.picture.title.empty() ? ui.view.picture.title
+                            : ui.frame.manifest == nullptr ? "attnscope"
+                                                           : ui.frame.manifest->scenario_name;
   const bool unsaved = !ui.frame.saved;
   const float title_w = std::min(text_width(ui, FontRole::title, title) + 1.0F, room);
   const Rect box{x, bar.y, title_w, bar.h};

@@ -62,6 +62,12 @@ std::optional<fs::path> find_program(const std::string& name) {
   return std::nullopt;
 }
 
+std::string single_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string shell_text(const std::vector<std::string>& words) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
@@ -72,9 +78,7 @@ std::string shell_text(const std::vector<std::string>& words) {
       text += word;
       continue;
     }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
+    text += single_quoted(word);
   }
   return text;
 }

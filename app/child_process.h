@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attn::app {
@@ -15,6 +16,8 @@ namespace attn::app {
 /// The program of that name in PATH, or nothing.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
+/// In single quotes, as shells and ffmpeg's lists read them.
+std::string single_quoted(std::string_view text);
 /// As a shell reads it: words quoted where they must be.
 std::string shell_text(const std::vector<std::string>& words);
 

@@ -112,9 +112,7 @@ int still_svg(const StillOptions& options, Scene& scene) {
   if (options.transparent) page.background.reset();
   const std::vector<Shape> shapes =
       painter.picture(scene.session, scene.view, scene.size.first, scene.size.second);
-  OutputFile file(options.output);
-  file.write(svg_text(shapes, page));
-  file.commit();
+  write_text_file(options.output, svg_text(shapes, page));
   fmt::print("{} ({}x{}, {} shapes)\n", options.output, page.width, page.height, shapes.size());
   return 0;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <system_error>
 
@@ -14,6 +13,7 @@
 #include "app/film_text.h"
 #include "app/output_file.h"
 #include "app/place.h"
+#include "core/model/json_fields.h"
 #include "kernels/common/check.h"
 #include "viz/lookup.h"
 
@@ -24,7 +24,8 @@ namespace {
 constexpr std::pair kGifSize{960, 540};
 constexpr int kGifFps = 10;
 constexpr int kMostFps = 120;
-constexpr std::size_t kLongestFilm = 3600;  // seconds
+constexpr std::size_t kLongestFilm = 3600;              // seconds
+constexpr std::uintmax_t kLargestHashes = 128U << 20U;  // bytes; of the longest film at the highest rate
 
 Subject open_source(const FilmOptions& options) {
   Subject subject = open_subject(options.source, options.device, options.overrides);
@@ -70,17 +71,6 @@ FilmLook look_of(const FilmOptions& options, const Script& script, const Coding&
   look.caption = options.caption;
   look.provenance = options.provenance;
   return look;
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
 }
 
 /// Of an earlier film in the same folder: they would be taken for the end of this one.
@@ -245,10 +235,10 @@ void FilmMaker::paint_section(const Section& section) {
       return report_.progress("filming", done_ + written, range_.last - range_.first + 1);
     });
     sink->finish();
-    if (!options_.hashes.empty()) write_text(hash_file, hashes);
+    if (!options_.hashes.empty()) write_text_file(hash_file, hashes);
     if (pictures()) parts_->note_pictures(part.first, key);
   }
-  if (!options_.hashes.empty()) hashes_ += read_text(hash_file);
+  if (!options_.hashes.empty()) hashes_ += read_text_file(hash_file, kLargestHashes);
   done_ += frames;
 }
 
@@ -256,8 +246,8 @@ void FilmMaker::join(const std::vector<fs::path>& parts, const fs::path& output)
   std::string list;
   for (const fs::path& part : parts) list += list_line(part);
   const fs::path list_file = parts_->file("list.txt"), metadata = parts_->file("metadata.txt");
-  write_text(list_file, list);
-  write_text(metadata, ffmpeg_metadata(list_, facts_));
+  write_text_file(list_file, list);
+  write_text_file(metadata, ffmpeg_metadata(list_, facts_));
   PartFile part(output);
   ChildProcess ffmpeg(join_parts(coding_, list_file, metadata, part.path()), ChildProcess::Pipe::none);
   ffmpeg.finish();
@@ -294,7 +284,7 @@ void FilmMaker::write_clips() {
 void FilmMaker::write_texts() {
   const auto write = [&](bool wanted, const fs::path& path, const std::string& text) {
     if (!wanted) return;
-    write_text(path, text);
+    write_text_file(path, text);
     result_.files.push_back(path);
   };
   write(true, pictures() ? output_ / "sections.json" : beside("sections.json"), sections_json(list_, facts_));

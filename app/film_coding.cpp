@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <system_error>
 
+#include "app/child_process.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
@@ -116,10 +117,7 @@ std::vector<std::string> join_parts(const Coding& coding, const fs::path& list, 
 }
 
 std::string list_line(const fs::path& part) {
-  std::string text = "file '";
-  for (const char c : fs::absolute(part).string())
-    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'\n";
+  return fmt::format("file {}\n", single_quoted(fs::absolute(part).string()));
 }
 
 std::vector<std::string> encode_pictures(const Coding& coding, const fs::path& folder, int first,

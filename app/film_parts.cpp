@@ -5,6 +5,7 @@
 
 #include <array>
 #include <fstream>
+#include <optional>
 #include <system_error>
 
 #include "app/engine_host.h"
@@ -33,14 +34,18 @@ std::string text_of(const viz::Selection& s) {
                      s.q_row, s.k_col, s.block, s.tile);
 }
 
+/// -1 where nothing is said.
+template <class T>
+int number(const std::optional<T>& value) {
+  return value ? static_cast<int>(*value) : -1;
+}
+
 std::string text_of(const trace::Variant& v) {
-  const auto number = [](const auto& value) { return value ? static_cast<int>(*value) : -1; };
   return fmt::format("{},{},{},{},{},{}", number(v.path), number(v.level), number(v.mask), number(v.head_map),
                      number(v.k_tile), number(v.num_splits));
 }
 
 std::string text_of(const Shown& shown) {
-  const auto number = [](const auto& value) { return value ? static_cast<int>(*value) : -1; };
   std::string text = fmt::format("{},{},{}", number(shown.stage), number(shown.side), number(shown.panel));
   if (shown.compare) text += text_of(shown.compare->first) + "|" + text_of(shown.compare->second);
   return text + fmt::format("{}", fmt::join(shown.annotate, "\n"));
@@ -94,9 +99,7 @@ bool FilmParts::has_pictures(int first, const std::string& key) const {
 }
 
 void FilmParts::note_pictures(int first, const std::string& key) const {
-  OutputFile file(folder_ / picture_name(first));
-  file.write(key + "\n");
-  file.commit();
+  write_text_file(folder_ / picture_name(first), key + "\n");
 }
 
 void FilmParts::forget_pictures(int first) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/place.h"
 #include "core/engine/switches.h"
 
 namespace attn::app {
@@ -115,21 +116,7 @@ void Lesson::set_broken(bool broken) {
 
 const std::string& Lesson::run() const { return broken_ ? stop().break_it->run : stop().run; }
 
-Place Lesson::place() const {
-  Place place = stop().place;
-  if (!broken_) return place;
-  const Place& top = stop().break_it->place;
-  lay_over(place.step, top.step);
-  lay_over(place.stage, top.stage);
-  lay_over(place.layer, top.layer);
-  lay_over(place.head, top.head);
-  lay_over(place.tile, top.tile);
-  lay_over(place.seq, top.seq);
-  lay_over(place.row, top.row);
-  lay_over(place.col, top.col);
-  lay_over(place.block, top.block);
-  return place;
-}
+Place Lesson::place() const { return broken_ ? over(stop().place, stop().break_it->place) : stop().place; }
 
 Shown Lesson::shown() const {
   Shown shown = stop().shown;

@@ -6,17 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "app/engine_host.h"
-#include "app/opening.h"
+#include "app/script_runs.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
 namespace {
 
 using trace::FactSource;
-
-/// The lesson was left while its numbers were being computed.
-struct Left {};
 
 /// Stores with an inspector each, made when a fact asks for them.
 class Sources {
@@ -29,16 +25,11 @@ class Sources {
   trace::FactRuns runs(bool whole) {
     return [this, whole](std::string_view name) {
       const std::string run = name.empty() ? question_.run : std::string(name);
-      return name.empty() && !whole ? source(question_.open) : source(recorded(run));
+      return name.empty() && !whole ? source(question_.open) : source(runs_.get(run, control_));
     };
   }
 
  private:
-  std::shared_ptr<const trace::Store> recorded(const std::string& run) {
-    auto store = runs_.get(run, control_);
-    if (!store) throw Left{};
-    return store;
-  }
   FactSource source(const std::shared_ptr<const trace::Store>& store) {
     std::unique_ptr<trace::Inspector>& inspector = inspectors_[store.get()];
     if (!inspector) inspector = std::make_unique<trace::Inspector>(*device_.device, store);
@@ -86,18 +77,10 @@ void check(const Expectation& expectation, const LessonQuestion& question, Sourc
 std::shared_ptr<const trace::Store> RecordedRuns::get(const std::string& run, const Job::Control& control) {
   const std::lock_guard lock(mutex_);
   if (const auto found = runs_.find(run); found != runs_.end()) return found->second;
-  const Scenario& scenario = scenario_of(*scenario_, run);
-  std::shared_ptr<const trace::Store> store;
-  if (!scenario.tensors.empty()) {
-    store = open_store(scenario.tensors, choice_, scenario.engine, scenario.name);
-  } else {
-    EngineHost host(scenario, choice_);
-    for (int steps = 0; host.has_work() && steps < scenario.max_steps; ++steps) {
-      if (control.stopped()) return nullptr;
-      host.step();
-    }
-    store = host.recording();
-  }
+  const auto unless_left = [&](int, int) {
+    if (control.stopped()) throw LessonLeft{};
+  };
+  auto store = run_to_end(scenario_of(*scenario_, run), choice_, unless_left);
   return runs_.emplace(run, std::move(store)).first->second;
 }
 
@@ -129,7 +112,7 @@ LessonAnswer answer(const LessonQuestion& question, RecordedRuns& runs, DeviceCh
       }
     }
     for (const Expectation& expectation : question.expect) check(expectation, question, sources, answer);
-  } catch (const Left&) {
+  } catch (const LessonLeft&) {
     return {};
   }
   return answer;

@@ -13,14 +13,6 @@ namespace attn::app {
 namespace fs = std::filesystem;
 namespace {
 
-/// "3" of "03-slots.json"; "" without a number.
-std::string number_of(const fs::path& path) {
-  const std::string name = path.filename().string();
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && *end == '-' ? fmt::format("{}", number) : std::string();
-}
-
 bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -38,6 +30,13 @@ void count(const Script& script, const LessonProgress& progress, viz::LessonCard
 
 }  // namespace
 
+int lesson_number(const fs::path& path) {
+  const std::string name = path.filename().string();
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && *end == '-' ? number : 0;
+}
+
 std::string lesson_key(const fs::path& path) {
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
@@ -54,8 +53,11 @@ bool note_stop(std::vector<std::string>& names, const std::string& name) {
 std::vector<viz::LessonCard> lesson_cards(const LessonsProgress& progress) {
   std::vector<viz::LessonCard> cards;
   for (const std::string& path : bundled_scenarios()) {
-    viz::LessonCard card{
-        .path = path, .number = number_of(path), .title = fs::path(path).stem().string(), .about = {}};
+    const int number = lesson_number(path);
+    viz::LessonCard card{.path = path,
+                         .number = number > 0 ? std::to_string(number) : "",
+                         .title = fs::path(path).stem().string(),
+                         .about = {}};
     try {
       const Scenario scenario = load_scenario(path);
       if (scenario.script.empty()) continue;

@@ -20,6 +20,8 @@ struct LessonProgress {
 /// By lesson_key.
 using LessonsProgress = std::map<std::string, LessonProgress>;
 
+/// 3 of "03-slots.json"; 0 of a scenario that is no lesson.
+int lesson_number(const std::filesystem::path& path);
 /// "03-slots.json" of a bundled lesson, the whole path of another file.
 std::string lesson_key(const std::filesystem::path& path);
 /// Adds a name; false when it is there already.

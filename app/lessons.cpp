@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
+#include "app/files.h"
+#include "app/lesson_list.h"
 
 namespace attn::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 int count_numbers(const Stop& stop) {
   std::size_t count = stop.expect.size();
@@ -45,15 +43,9 @@ void describe_stop(std::string& out, const Stop& stop, ScriptRuns& runs) {
 
 std::vector<LessonFile> lesson_files() {
   std::vector<LessonFile> lessons;
-  for (const auto& entry : fs::directory_iterator(assets_dir() / "lessons")) {
-    const std::string name = entry.path().filename().string();
-    constexpr std::size_t kShortest = 9;  // "01-a.json"
-    const auto digit = [&](std::size_t i) { return std::isdigit(static_cast<unsigned char>(name[i])) != 0; };
-    if (name.size() < kShortest || !digit(0) || !digit(1) || name[2] != '-' || !name.ends_with(".json"))
-      continue;
-    lessons.push_back({std::stoi(name.substr(0, 2)), entry.path()});
+  for (const std::string& path : bundled_scenarios()) {
+    if (const int number = lesson_number(path); number > 0) lessons.push_back({number, path});
   }
-  std::ranges::sort(lessons, {}, &LessonFile::path);
   return lessons;
 }
 

@@ -50,4 +50,10 @@ void OutputFile::fail() const {
   throw InputError(fmt::format("cannot write {}; is the disk full?", path_.string()));
 }
 
+void write_text_file(const std::filesystem::path& path, std::string_view text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
 }  // namespace attn::app

@@ -29,4 +29,7 @@ class OutputFile {
   std::ofstream stream_;
 };
 
+/// The whole of a file. Throws InputError when it cannot be written.
+void write_text_file(const std::filesystem::path& path, std::string_view text);
+
 }  // namespace attn::app

@@ -29,6 +29,23 @@ viz::Selection selection_of(const Place& place, const trace::Store& store, const
   return selection;
 }
 
+Place over(const Place& base, const Place& more) {
+  Place place = more;
+  const auto take = [](auto& value, const auto& otherwise) {
+    if (!value) value = otherwise;
+  };
+  take(place.step, base.step);
+  take(place.stage, base.stage);
+  take(place.layer, base.layer);
+  take(place.head, base.head);
+  take(place.tile, base.tile);
+  take(place.seq, base.seq);
+  take(place.row, base.row);
+  take(place.col, base.col);
+  take(place.block, base.block);
+  return place;
+}
+
 trace::Cursor cursor_of(const viz::Selection& s) {
   return {.index = s.step,
           .stage = s.stage,

@@ -13,6 +13,9 @@ namespace attn::app {
 /// messages. Throws InputError naming what exists when a part is out of range.
 viz::Selection selection_of(const Place& place, const trace::Store& store, const std::string& where);
 
+/// `more` over `base`: what it does not say is the base's.
+Place over(const Place& base, const Place& more);
+
 /// The cursor of a selection, and the selection with its cursor moved.
 trace::Cursor cursor_of(const viz::Selection& selection);
 viz::Selection moved_to(viz::Selection selection, const trace::Cursor& cursor);

@@ -7,24 +7,22 @@
 
 #include "app/engine_host.h"
 #include "app/opening.h"
+#include "app/place.h"
 #include "core/trace/inspector.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
-namespace {
 
 std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice,
-                                               const RunHooks& hooks) {
+                                               const AfterStep& after_step) {
   if (!scenario.tensors.empty()) return open_store(scenario.tensors, choice, scenario.engine, scenario.name);
   EngineHost host(scenario, choice);
   for (int steps = 0; host.has_work() && steps < scenario.max_steps;) {
     host.step();
-    hooks.after_step(++steps, scenario.max_steps);
+    after_step(++steps, scenario.max_steps);
   }
   return host.recording();
 }
-
-}  // namespace
 
 struct ScriptRuns::Hosted {
   Hosted(Device& device, std::shared_ptr<const trace::Store> recorded)
@@ -42,8 +40,9 @@ trace::FactSource ScriptRuns::source(std::string_view run) {
   if (run == kMainRun) run = {};
   auto found = hosted_.find(run);
   if (found == hosted_.end()) {
-    auto store = run.empty() && hooks_.recorded ? hooks_.recorded
-                                                : run_to_end(scenario_of(scenario_, run), choice_, hooks_);
+    auto store = run.empty() && hooks_.recorded
+                     ? hooks_.recorded
+                     : run_to_end(scenario_of(scenario_, run), choice_, hooks_.after_step);
     auto hosted = std::make_unique<Hosted>(*device_.device, std::move(store));
     found = hosted_.emplace(std::string(run), std::move(hosted)).first;
   }
@@ -143,23 +142,6 @@ std::vector<Failure> ScriptRuns::check(const Stop& stop) {
     check_text((*exercise)->text, stop.where, there, failures);
   }
   return failures;
-}
-
-Place over(const Place& base, const Place& more) {
-  Place place = more;
-  const auto take = [](auto& value, const auto& otherwise) {
-    if (!value) value = otherwise;
-  };
-  take(place.step, base.step);
-  take(place.stage, base.stage);
-  take(place.layer, base.layer);
-  take(place.head, base.head);
-  take(place.tile, base.tile);
-  take(place.seq, base.seq);
-  take(place.row, base.row);
-  take(place.col, base.col);
-  take(place.block, base.block);
-  return place;
 }
 
 }  // namespace attn::app

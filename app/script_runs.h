@@ -21,11 +21,17 @@ struct Failure {
   std::string text;   // "score_dots is 2081, expected 2080"
 };
 
+/// Called after every step of a run with how many there are at most; what it throws ends the run.
+using AfterStep = std::function<void(int steps, int at_most)>;
+
+/// Everything that the scenario records, a tensor case included. Throws InputError when it cannot be run.
+std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice,
+                                               const AfterStep& after_step);
+
 /// What may be different about running a script.
 struct RunHooks {
   std::shared_ptr<const trace::Store> recorded = nullptr;  // the scenario's own run, instead of running it
-  /// Called after every step of a run with how many there are at most; what it throws ends the run.
-  std::function<void(int steps, int at_most)> after_step = [](int, int) {};
+  AfterStep after_step = [](int, int) {};
 };
 
 /// One thread at a time. PRECOND: the scenario outlives it.
@@ -74,8 +80,5 @@ class ScriptRuns {
   DevicePick device_;  // of the inspectors
   std::map<std::string, std::unique_ptr<Hosted>, std::less<>> hosted_;
 };
-
-/// `more` over `base`: what it does not say is the base's.
-Place over(const Place& base, const Place& more);
 
 }  // namespace attn::app

@@ -34,21 +34,17 @@ FactValue weight(const Scope& s) {
   return view.weight(s.place().head, s.row(), col);
 }
 
-FactValue weights(const Scope& s) {
+/// `of` is AttentionView::weight or score.
+FactValue of_seen_keys(const Scope& s, float (AttentionView::*of)(int head, int row, int col) const) {
   const AttentionView& view = s.weights_view();
   std::vector<float> values;
   for (const int col : seen_columns(s, view, s.row()))
-    values.push_back(view.weight(s.place().head, s.row(), col));
+    values.push_back((view.*of)(s.place().head, s.row(), col));
   return FactValue::list_of(values);
 }
 
-FactValue scores(const Scope& s) {
-  const AttentionView& view = s.weights_view();
-  std::vector<float> values;
-  for (const int col : seen_columns(s, view, s.row()))
-    values.push_back(view.score(s.place().head, s.row(), col));
-  return FactValue::list_of(values);
-}
+FactValue weights(const Scope& s) { return of_seen_keys(s, &AttentionView::weight); }
+FactValue scores(const Scope& s) { return of_seen_keys(s, &AttentionView::score); }
 
 FactValue row_sum(const Scope& s) {
   const AttentionView& view = s.weights_view();

@@ -263,35 +263,6 @@ TEST(EnginePaths, HeadsThatShareTheGatheredKeysGiveTheSameAnswer) {
   }
 }
 
-TEST(EnginePaths, WithoutACacheEveryTokenCostsItsWholeSequence) {
-  const TinyModel model;
-  const std::vector<Request> requests = {request(range(3, 9), 4), request(range(10, 12), 6, 2)};
-  EngineConfig off = roomy();
-  off.kv_cache = false;
-  const auto with = run_model(model, roomy(), requests), without = run_model(model, off, requests);
-  EXPECT_EQ(texts(with), texts(without));
-  for (const StepPtr& step : without) {
-    EXPECT_EQ(step->kind, StepKind::prefill);
-    EXPECT_FALSE(step->paged);
-    EXPECT_EQ(step->cu_seqlens_q, step->cu_seqlens_k);
-    for (int b = 0; b < step->num_scheduled; ++b) {
-      EXPECT_EQ(step->seqs[b].num_cached_tokens, 0);
-      EXPECT_EQ(step->seqs[b].num_scheduled_tokens, step->seqs[b].num_tokens);
-    }
-  }
-  EXPECT_EQ(without[3]->cu_seqlens_q, (Ints{0, 10, 14})) << "oldest first";
-}
-
-TEST(EnginePaths, WithoutACacheATightBudgetStillServesEverybody) {
-  const TinyModel model;
-  EngineConfig off = roomy();
-  off.kv_cache = false;
-  off.max_num_batched_tokens = 5;
-  off.num_blocks = 4;
-  const std::vector<Request> requests = {request(range(3, 9), 3), request(range(10, 14), 3)};
-  EXPECT_EQ(texts(run_model(model, off, requests)), texts(run_model(model, roomy(), requests)));
-}
-
 // P zero keys join the softmax with score 0: o' = o * Z / (Z + P), lse' = log(Z + P), Z = exp(lse).
 TEST(EnginePaths, PaddingStealsExactlyItsShare) {
   for (const int kv_heads : {2, 4}) {  // with and without repeat_kv

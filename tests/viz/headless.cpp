@@ -125,4 +125,18 @@ int Headless::largest_list() const {
   return largest;
 }
 
+Ui ui_of(const Frame& frame, Headless& screen) {
+  return {frame,
+          screen.selection,
+          screen.view,
+          screen.marks,
+          screen.commands,
+          theme_of(ThemeId::dark),
+          1.0F,
+          nullptr,
+          {},
+          {},
+          false};
+}
+
 }  // namespace attn::viz

@@ -10,6 +10,7 @@
 #include "viz/keys.h"
 #include "viz/marks.h"
 #include "viz/screen.h"
+#include "viz/widgets/ui.h"
 
 namespace attn::viz {
 
@@ -44,5 +45,8 @@ class Headless {
 
   ImGuiContext* context_ = nullptr;
 };
+
+/// What panels get, without a panel being drawn.
+Ui ui_of(const Frame& frame, Headless& screen);
 
 }  // namespace attn::viz

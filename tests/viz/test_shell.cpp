@@ -20,21 +20,6 @@ const Command* only(const Commands& commands, Command::Kind kind) {
   return commands.size() == 1 && commands[0].kind == kind ? &commands[0] : nullptr;
 }
 
-/// What panels get, without a panel being drawn.
-Ui ui_of(const Frame& frame, Headless& screen) {
-  return {frame,
-          screen.selection,
-          screen.view,
-          screen.marks,
-          screen.commands,
-          theme_of(ThemeId::dark),
-          1.0F,
-          nullptr,
-          {},
-          {},
-          false};
-}
-
 Switch top_left() {
   return {.name = "mask",
           .values = {"bottom_right", "top_left"},

@@ -24,20 +24,6 @@ using trace::Stage;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-Ui ui_of(const Frame& frame, Headless& screen) {
-  return {frame,
-          screen.selection,
-          screen.view,
-          screen.marks,
-          screen.commands,
-          theme_of(ThemeId::dark),
-          1.0F,
-          nullptr,
-          {},
-          {},
-          false};
-}
-
 TEST(NumberText, IsTheNumberOrSaysThatItIsNone) {
   EXPECT_EQ(fmt::format("{:.2f} {:g} {}", num(-1.234), num(1e-5), num(3)), "-1.23 1e-05 3");
   EXPECT_EQ(fmt::format("{:.{}f}", num(0.5), 3), "0.500");

@@ -25,6 +25,7 @@ void add_still_command(CLI::App& app, Action& action);
 void add_strip_command(CLI::App& app, Action& action);
 void add_film_command(CLI::App& app, Action& action);
 void add_lessons_command(CLI::App& app, Action& action);
+void add_bench_command(CLI::App& app, Action& action);
 
 /// Adds --device auto|cuda|simt.
 void add_device_option(CLI::App& command, std::string& name);

@@ -32,6 +32,7 @@ int run_program(int argc, char** argv) {
   add_film_command(app, action);
   add_check_command(app, action);
   add_lessons_command(app, action);
+  add_bench_command(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -110,6 +110,10 @@ int Engine::add_request(Request request) {
   return state_->next_id++;
 }
 
+void Engine::record_logits(bool on) {
+  if (state_->runner) state_->runner->record_logits(on);
+}
+
 bool Engine::has_work() const {
   const bool warmup_due = state_->config.warmup && !state_->warmed_up;
   return warmup_due || !state_->pending.empty() || !state_->scheduler.is_finished();

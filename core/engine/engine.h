@@ -41,6 +41,9 @@ class Engine {
   /// of the step it would have entered, and never disturbs the others.
   int add_request(Request request);
   bool has_work() const;
+  /// Whether steps record the best logits of each row, which brings all of them to the host: on unless said
+  /// otherwise. The tokens are the same.
+  void record_logits(bool on);
   /// Runs one step and returns its record. PRECOND: has_work().
   std::shared_ptr<const trace::StepRecord> step();
 

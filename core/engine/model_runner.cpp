@@ -161,17 +161,22 @@ std::vector<trace::Sampled> ModelRunner::sample(const std::vector<SequencePtr>& 
                            device_.context());
   log.shape("token_ids", "I32", {batch}, "one per sequence");
 
+  return sampled(seqs, token_ids, logits);
+}
+
+std::vector<trace::Sampled> ModelRunner::sampled(const std::vector<SequencePtr>& seqs,
+                                                 const std::int32_t* token_ids, const float* logits) const {
+  const int vocab = transformer_.config().vocab_size;
   std::vector<std::int32_t> ids(seqs.size());
-  std::vector<float> rows(seqs.size() * static_cast<std::size_t>(vocab));
+  std::vector<float> rows(record_logits_ ? seqs.size() * static_cast<std::size_t>(vocab) : 0);
   device_.synchronize();
   device_.download(ids.data(), token_ids, ids.size() * sizeof(std::int32_t));
-  device_.download(rows.data(), logits, rows.size() * sizeof(float));
+  if (record_logits_) device_.download(rows.data(), logits, rows.size() * sizeof(float));
   std::vector<trace::Sampled> sampled;
   for (std::size_t b = 0; b < seqs.size(); ++b) {
-    sampled.push_back({.seq_id = seqs[b]->seq_id,
-                       .token_id = ids[b],
-                       .text = {},
-                       .top_logits = best_logits(rows.data() + b * static_cast<std::size_t>(vocab), vocab)});
+    sampled.push_back({.seq_id = seqs[b]->seq_id, .token_id = ids[b], .text = {}, .top_logits = {}});
+    if (record_logits_)
+      sampled.back().top_logits = best_logits(rows.data() + b * static_cast<std::size_t>(vocab), vocab);
   }
   return sampled;
 }

@@ -20,6 +20,9 @@ class ModelRunner {
   void allocate_kv_cache();
   bool has_kv_cache() const { return !k_cache_.empty(); }
 
+  /// Whether samples carry their best logits. Off, logits stay on the device, and only token ids come back.
+  void record_logits(bool on) { record_logits_ = on; }
+
   /// `record` has kind, path and the prepare_* arrays; shapes, launches and layers are added to it. Returns
   /// one sample per sequence (also for an unfinished chunk) with its best logits; text is left empty.
   std::vector<trace::Sampled> run(const std::vector<SequencePtr>& seqs, trace::StepRecord& record);
@@ -28,6 +31,8 @@ class ModelRunner {
   void note_inputs(const trace::StepRecord& record, StageLog& log) const;
   void run_eagerly(trace::StepRecord& record, StageLog& log);
   std::vector<KvLayer> cache() const;  // per layer; null before the pool exists
+  std::vector<trace::Sampled> sampled(const std::vector<SequencePtr>& seqs, const std::int32_t* token_ids,
+                                      const float* logits) const;
   std::vector<trace::Sampled> sample(const std::vector<SequencePtr>& seqs, const float* logits,
                                      StageLog& log);
 
@@ -35,6 +40,7 @@ class ModelRunner {
   Transformer& transformer_;
   EngineConfig config_;
   AttentionPaths paths_;
+  bool record_logits_ = true;
   std::vector<Buffer> k_cache_;  // per layer, T [num_blocks, block_size, Hkv, D]
   std::vector<Buffer> v_cache_;
   std::unique_ptr<DecodeGraphs> graphs_;  // null: every step runs eagerly

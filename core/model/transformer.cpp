@@ -1,6 +1,7 @@
 #include "core/model/transformer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/model/weights.h"
 #include "kernels/common/check.h"
@@ -37,8 +38,8 @@ class Workspace {
 
 /// What is loaded once and never changes.
 struct Transformer::Model {
-  Model(Device& device, const std::filesystem::path& model_dir)
-      : config(load_model_config(model_dir)), weights(load_weights(device, config, model_dir)) {
+  Model(Device& device, const ModelConfig& config_in, Weights weights_in)
+      : config(config_in), weights(std::move(weights_in)) {
     const std::vector<float> host = rope_inv_freq(config);
     inv_freq = Buffer(device, host.size() * sizeof(float), "inv_freq");
     inv_freq.upload(host);
@@ -135,7 +136,14 @@ struct Transformer::State {
 };
 
 Transformer::Transformer(Device& device, const std::filesystem::path& model_dir)
-    : state_(std::make_unique<State>(device, std::make_shared<const Model>(device, model_dir))) {}
+    : Transformer(device, load_model_config(model_dir), model_dir) {}
+
+Transformer::Transformer(Device& device, const ModelConfig& config, const std::filesystem::path& model_dir)
+    : Transformer(device, config, load_weights(device, config, model_dir)) {}
+
+Transformer::Transformer(Device& device, const ModelConfig& config, Weights weights)
+    : state_(std::make_unique<State>(device,
+                                     std::make_shared<const Model>(device, config, std::move(weights)))) {}
 
 Transformer::Transformer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
@@ -147,6 +155,8 @@ std::unique_ptr<Transformer> Transformer::with_own_activations() const {
 }
 
 const ModelConfig& Transformer::config() const { return state_->config; }
+
+std::size_t Transformer::forward_weight_bytes() const { return attn::forward_weight_bytes(state_->weights); }
 
 void Transformer::begin(const std::vector<std::int32_t>& input_ids,
                         const std::vector<std::int32_t>& positions) {

@@ -2,6 +2,7 @@
 // the KV cache belong to the engine's model runner, which calls these in order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,8 @@
 #include "kernels/device.h"
 
 namespace attn {
+
+struct Weights;
 
 /// Device tensors of one layer of the step at hand; valid until the next qkv() or begin().
 struct QkvView {
@@ -24,6 +27,8 @@ class Transformer {
   /// Loads config.json and *.safetensors (sharded or not) of a model directory onto the device.
   /// Every parameter must be there with its shape, none may be extra; throws InputError otherwise.
   Transformer(Device& device, const std::filesystem::path& model_dir);
+  /// On weights that no file holds. PRECOND: they are those of `config`, on the device.
+  Transformer(Device& device, const ModelConfig& config, Weights weights);
   ~Transformer();
   Transformer(const Transformer&) = delete;
   Transformer& operator=(const Transformer&) = delete;
@@ -33,6 +38,8 @@ class Transformer {
   std::unique_ptr<Transformer> with_own_activations() const;
 
   const ModelConfig& config() const;
+  /// Bytes of the parameters that every forward reads whole: the embedding only where it is the LM head too.
+  std::size_t forward_weight_bytes() const;
 
   /// Starts a forward of N tokens: uploads ids and positions, embeds.
   void begin(const std::vector<std::int32_t>& input_ids, const std::vector<std::int32_t>& positions);
@@ -52,6 +59,7 @@ class Transformer {
  private:
   struct Model;
   struct State;
+  Transformer(Device& device, const ModelConfig& config, const std::filesystem::path& model_dir);
   explicit Transformer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

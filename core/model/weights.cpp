@@ -127,6 +127,18 @@ LayerWeights load_layer(Loader& loader, const ModelConfig& config, int index) {
 
 }  // namespace
 
+std::size_t forward_weight_bytes(const Weights& weights) {
+  std::size_t bytes =
+      weights.norm.bytes() + (weights.lm_head ? weights.lm_head.bytes() : weights.embed_tokens.bytes());
+  for (const LayerWeights& w : weights.layers) {
+    for (const Buffer* buffer :
+         {&w.input_norm, &w.q_proj, &w.k_proj, &w.v_proj, &w.q_bias, &w.k_bias, &w.v_bias, &w.q_norm,
+          &w.k_norm, &w.o_proj, &w.o_bias, &w.post_norm, &w.gate_up_proj, &w.down_proj})
+      bytes += buffer->bytes();
+  }
+  return bytes;
+}
+
 Weights load_weights(Device& device, const ModelConfig& config, const std::filesystem::path& model_dir) {
   Loader loader(device, config.dtype, model_dir);
   Weights weights;

@@ -1,6 +1,7 @@
 // The parameters of a Llama-family model on the device, under the roles the forward pass gives them.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct Weights {
   Buffer norm;     // [hidden]
   Buffer lm_head;  // [vocab, hidden]; empty when tied to embed_tokens
 };
+
+/// Bytes that every forward reads: of the embedding a few rows only, unless it is the LM head as well.
+std::size_t forward_weight_bytes(const Weights& weights);
 
 /// Loads every parameter of a model directory. Throws InputError (file, tensor) when one is missing, has
 /// another shape than `config` says, or is not part of the model.

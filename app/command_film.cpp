@@ -123,7 +123,8 @@ void add_film_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("film", "film a scenario or a trace, without a display");
   auto words = std::make_shared<FilmWords>();
   FilmOptions& film_options = words->film;
-  command->add_option("file", film_options.source, "scenario, trace or tensor case; FILE#layer=1&head=2")
+  command
+      ->add_option("file", film_options.source, "scenario, model, trace or tensor case; FILE#layer=1&head=2")
       ->required();
   command->add_option("-o,--output", words->output,
                       "film: NAME.mp4, NAME.webm, NAME.gif, or a folder for pictures: NAME/");

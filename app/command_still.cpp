@@ -41,6 +41,7 @@ struct StillOptions {
   viz::ScreenMode mode = viz::ScreenMode::explore;
   viz::StageView stage = viz::StageView::weights;
   viz::SideView side = viz::SideView::stages;
+  viz::WeightScale weights = viz::WeightScale::linear;
   bool compare = false;
   std::string panel;
   int scale_out = 1;
@@ -56,6 +57,7 @@ viz::ViewState view_of(const StillOptions& options) {
   viz::theme_to_change(view) = *viz::theme_named(options.theme);  // of that mode
   view.stage = options.compare ? viz::StageView::compare : options.stage;
   view.side = options.side;
+  view.weight_scale = options.weights;
   if (!(view.scale >= 0.5F) || view.scale > 4.0F) {
     throw InputError(
         fmt::format("a scale of {} is out of range; use 0.5 to 4 (--scale times --scale-out)", view.scale));
@@ -75,8 +77,8 @@ void go_to_place(Session& session, const Link& link, viz::ViewState& view) {
   if (view.stage != viz::StageView::compare) return;
   viz::Command compare;
   compare.kind = viz::Command::Kind::compare;
-  std::tie(compare.variant_a, compare.variant_b) =
-      trace::first_comparison(*session.frame().step, session.store().manifest().model);
+  std::tie(compare.variant_a, compare.variant_b) = trace::first_comparison(
+      *session.frame().step, session.store().manifest().model, session.frame().traits);
   session.apply(viz::Commands{compare}, view);
   session.wait_idle();
 }
@@ -188,14 +190,16 @@ void add_view(CLI::App& command, StillOptions& options) {
   add_choice(command, "--mode", options.mode, "explore: everything; present: large, for a projector");
   add_choice(command, "--stage", options.stage, "what the middle shows");
   add_choice(command, "--side", options.side, "what the lower right shows");
+  add_choice(command, "--weights", options.weights, "scale of the softmax weights");
   command.add_flag("--compare", options.compare,
                    "launch the step's attention in two ways on the same inputs, as it ran and as it did not");
 }
 
 void add_common(CLI::App& command, StillOptions& options) {
   command
-      .add_option("file", options.file,
-                  "scenario, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0")
+      .add_option(
+          "file", options.file,
+          "scenario, model, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0")
       ->required();
   command.add_option("--size", options.size, "pixels, or 720p, 1080p, 1440p, 4k, square, vertical")
       ->capture_default_str();

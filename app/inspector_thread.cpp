@@ -107,6 +107,10 @@ InspectorThread::Answer InspectorThread::inspect(const Question& question) {
   try {
     if (!inspector_) {
       device_ = make_device(choice_).device;
+      {
+        const std::lock_guard lock(mutex_);
+        traits_ = device_->traits();
+      }
       inspector_ = std::make_unique<trace::Inspector>(*device_, store_);
     }
     if (question.variants) {

@@ -48,6 +48,11 @@ class InspectorThread {
   /// The same, waiting for the answer: stills need it in the picture.
   Answer wait(const Place& place) { return wait({place, std::nullopt}); }
   Answer wait_compare(const Place& place, const Variants& variants) { return wait({place, variants}); }
+  /// Of the device that answers; nothing before the first answer.
+  std::optional<DeviceTraits> traits() const {
+    const std::lock_guard lock(mutex_);
+    return traits_;
+  }
 
  private:
   struct Question {
@@ -79,11 +84,12 @@ class InspectorThread {
   std::unique_ptr<Device> device_;
   std::unique_ptr<trace::Inspector> inspector_;
 
-  std::mutex mutex_;  // guards everything below
+  mutable std::mutex mutex_;  // guards everything below
   std::condition_variable wake_;
   std::array<std::optional<Question>, kSorts> wanted_;
   std::array<std::optional<Question>, kSorts> asked_;  // by get(), last
   std::list<Known> known_;                             // most recently used first
+  std::optional<DeviceTraits> traits_;                 // of device_
   bool stop_ = false;
   std::thread thread_;  // last: starts when everything above exists
 };

@@ -6,7 +6,9 @@
 #include <array>
 #include <charconv>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "core/trace/launch_shape.h"
 #include "core/trace/names.h"
@@ -138,6 +140,27 @@ std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoic
   return trace::attend(*pick.device, tensors, options).store;
 }
 
+namespace {
+
+/// A model alone: a short prompt to begin with, or drawn tokens where it has no tokenizer. More is typed.
+Scenario scenario_of_model(const fs::path& model, const std::vector<std::string>& overrides) {
+  const fs::path folder = fs::canonical(model);
+  nlohmann::ordered_json request{{"id", "A"}};
+  if (fs::exists(folder / "tokenizer.json")) {
+    request["prompt"] = "Once upon a time";
+  } else {
+    request["prompt_tokens"] = 8;
+  }
+  request["max_tokens"] = 16;
+  const nlohmann::ordered_json scenario{{"version", 1},
+                                        {"name", folder.filename().string()},
+                                        {"model", folder.string()},
+                                        {"requests", nlohmann::ordered_json::array({std::move(request)})}};
+  return parse_scenario(scenario.dump(2), folder / "(a model alone)", overrides);
+}
+
+}  // namespace
+
 Subject open_subject(const std::string& link, DeviceChoice choice,
                      const std::vector<std::string>& overrides) {
   Subject subject;
@@ -146,8 +169,9 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
   subject.title = path.filename().string();
   const FileKind kind = kind_of(path);
   if (kind == FileKind::model) {
-    throw InputError(
-        fmt::format("{} is a model; give a scenario that names it, a trace or a tensor case", path.string()));
+    subject.scenario = scenario_of_model(path, overrides);
+    subject.title = subject.scenario.name;
+    return subject;
   }
   if (kind != FileKind::scenario) {
     if (!overrides.empty()) {

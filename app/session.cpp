@@ -185,9 +185,16 @@ bool Session::apply_run(const viz::Command& command) {
 void Session::tick(viz::ViewState& view, Clock::time_point now) {
   refresh();
   follow_lesson(view);
+  if (std::exchange(forget_loop_, false)) view.loop = {};
   if (!view.playing || now < next_play_ || open_->status().busy || waiting_move_) return;
   if (next_play_ != Clock::time_point{}) stop_playing_at_breakpoint(view);
   if (!view.playing) return;
+  play_on(view);
+  next_play_ = now + std::chrono::duration_cast<Clock::duration>(kStepTime / std::max(0.1F, view.speed));
+}
+
+void Session::play_on(viz::ViewState& view) {
+  if (view.loop.on() && go_round(view)) return;
   if (view.grain == trace::Grain::step) {
     const bool more = selection_.step < last_index() || open_->status().has_work;
     if (more) {
@@ -200,7 +207,28 @@ void Session::tick(viz::ViewState& view, Clock::time_point now) {
     move(view.grain, 1);
     if (cursor() == before && !waiting_move_) view.playing = false;
   }
-  next_play_ = now + std::chrono::duration_cast<Clock::duration>(kStepTime / std::max(0.1F, view.speed));
+}
+
+/// To the beginning of the loop when the next move would leave it, or when one stands outside. What a live
+/// run has yet to compute of it is run first.
+bool Session::go_round(const viz::ViewState& view) {
+  const viz::PlayLoop& loop = view.loop;
+  const int there = open_->status().has_work ? loop.to : std::min(loop.to, last_index());
+  bool leaves = selection_.step >= there;
+  if (leaves && view.grain != trace::Grain::step) {
+    trace::PlannedGrids grids(*open_->store(), selection_.seq, selection_.q_row);
+    const trace::Cursor next = trace::move_cursor(*open_->store(), cursor(), view.grain, 1, grids);
+    leaves = next.index > there || next == cursor();
+  }
+  if (!leaves && selection_.step >= loop.from) return false;
+  if (loop.from > last_index()) return false;
+  if (view.grain == trace::Grain::step) {
+    seek(loop.from);
+  } else {
+    const bool heads = view.grain != trace::Grain::stage;
+    set_cursor({.index = loop.from, .head = heads ? 0 : selection_.head});
+  }
+  return true;
 }
 
 /// While playing, a step at which a break point holds stays on screen.

@@ -114,6 +114,8 @@ class Session {
   int num_steps() const { return open_->num_steps(); }
   int last_index() const { return num_steps() - 1; }
   bool live() const { return open_->engine() != nullptr; }
+  void play_on(viz::ViewState& view);
+  bool go_round(const viz::ViewState& view);
   void stop_playing_at_breakpoint(viz::ViewState& view);
 
   // session_frame.cpp: what the panels see
@@ -195,6 +197,7 @@ class Session {
   bool bookmarks_saved_ = true;
   bool recorded_ = false;  // a live run is written to a file as it goes
   Clock::time_point next_play_{};
+  bool forget_loop_ = false;  // it was of another run
 
   bool tell_ = false;
   LessonsProgress lessons_progress_;

@@ -98,7 +98,7 @@ void Session::save_trace(const std::string& wanted) {
                 write_trace(path, manifest, *store, steps, bookmarks, control);
                 if (control.stopped()) return [this] { say("nothing was saved"); };
                 return [this, path, steps, store, marks = bookmarks.size()] {
-                  say("saved: " + path.string());
+                  say("saved: " + fs::absolute(path).string());
                   if (store != open_->store()) return;
                   saved_steps_ = steps;
                   bookmarks_saved_ = marks == frame_.bookmarks.size();
@@ -115,9 +115,14 @@ void Session::export_tensor(const std::string& wanted, const std::string& what) 
   const fs::path path = output_path(wanted, fmt::format("{}-{}", still_stem(frame_), what), ".safetensors");
   start_job("exporting " + path.filename().string(),
             [this, path, what, store = open_->store(), index = selection_.step, layer = selection_.layer,
-             view = frame_.attention](Job::Control&) -> Job::Finish {
-              trace::export_tensor(path, *store, index, layer, what, view.get());
-              return [this, path] { say("exported: " + path.string()); };
+             view = frame_.attention](Job::Control& control) -> Job::Finish {
+              const auto go_on = [&](int done, int total) {
+                control.progress(done, total);
+                return !control.stopped();
+              };
+              if (!trace::export_tensor(path, *store, index, layer, what, view.get(), go_on))
+                return [this] { say("nothing was exported"); };
+              return [this, path] { say("exported: " + fs::absolute(path).string()); };
             });
 }
 

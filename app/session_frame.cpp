@@ -50,6 +50,7 @@ void Session::fill_attention() {
   InspectorThread::Answer answer = open_->inspector().get(place());
   frame_.attention = std::move(answer.view);
   frame_.attention_note = std::move(answer.note);
+  if (const auto traits = open_->inspector().traits()) frame_.traits = *traits;
 }
 
 InspectorThread::Place Session::place() const {
@@ -62,8 +63,9 @@ std::optional<InspectorThread::Variants> Session::variants_here() const {
   if (!compare_ || num_steps() == 0) return std::nullopt;
   const auto step = open_->store()->step(selection_.step);
   const bool decode = step->kind == trace::StepKind::decode;
-  return compare_->of_decode == decode ? compare_->variants
-                                       : trace::first_comparison(*step, open_->store()->manifest().model);
+  return compare_->of_decode == decode
+             ? compare_->variants
+             : trace::first_comparison(*step, open_->store()->manifest().model, frame_.traits);
 }
 
 void Session::fill_compare() {

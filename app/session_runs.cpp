@@ -141,7 +141,10 @@ void Session::take_next() {
   next_.reset();
   if (next.arrival == Arrival::opened) end_lesson();
   put_in_place(std::move(next.run));
-  if (next.arrival == Arrival::repeated) seek(selection_.step);
+  if (next.arrival == Arrival::repeated) {
+    seek(selection_.step);
+    forget_loop_ = false;
+  }
   if (next.arrival == Arrival::opened) opened(open_->subject());
 }
 
@@ -159,6 +162,7 @@ void Session::put_in_place(std::unique_ptr<OpenRun> run) {
     bin_.put(std::move(before));
   }
   attached_ = nullptr;
+  forget_loop_ = true;
   recorded_ = false;
   saved_steps_ = 0;
   follow_ = false;

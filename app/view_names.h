@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/trace/cursor.h"
+#include "viz/attention_views.h"
 #include "viz/layout/screen_layout.h"
 
 namespace attn::app {
@@ -26,6 +27,9 @@ inline constexpr std::array<std::string_view, 4> kViewNames<viz::SideView>{"code
 template <>
 inline constexpr std::array<std::string_view, 5> kViewNames<trace::Grain>{"step", "stage", "head", "tile",
                                                                           "cell"};
+
+template <>
+inline constexpr std::array<std::string_view, 3> kViewNames<viz::WeightScale>{"linear", "log10", "rank"};
 
 template <class E>
 std::string_view view_name(E value) {

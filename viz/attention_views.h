@@ -47,6 +47,7 @@ struct DecodeView {
 struct AttentionViews {
   std::optional<Palette> palette;             // nothing: cividis, greys in the print theme
   std::optional<MaskAlignment> mask_preview;  // another alignment than the one in force, to look at
+  std::optional<HeadMap> head_preview;        // another head map than the step's, to look at
   bool true_memory = false;                   // packed strip without its gaps
   ZoomRange strip;
   ZoomRange mask_rows;

@@ -38,6 +38,7 @@ struct TimelineView {
   TimelineWindow window;  // zoom and pan
   int followed = -1;      // step that was last brought into sight
   int scrubbed = -1;      // step that dragging last went to
+  int loop_anchor = -1;   // where the drag at hand that sets the loop began; -1: none does
 };
 
 struct RequestsView {

@@ -14,6 +14,7 @@
 #include "core/trace/cursor.h"
 #include "core/trace/step_diff.h"
 #include "core/trace/step_record.h"
+#include "kernels/common/launch.h"
 #include "viz/lesson_view.h"
 
 namespace attn::viz {
@@ -117,6 +118,8 @@ struct Frame {
   std::optional<LessonNow> lesson;        // while a script is told
   std::string status;                     // one line: device, notes, errors
   std::string device;                     // device of the engine
+  // Of the device that the panels' launches run on; until it is there, what every device can.
+  DeviceTraits traits{.tensor_cores = false};
 };
 
 /// The one selection shared by every panel. -1 = nothing. Rows and columns are within a sequence.

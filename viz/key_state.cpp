@@ -12,7 +12,11 @@ std::string_view why_not(KeyAction action, const Frame& frame, const Selection& 
     case KeyAction::bookmark:
     case KeyAction::diff:
     case KeyAction::go_to_step:
+    case KeyAction::loop_from:
+    case KeyAction::loop_to:
       return any ? "" : "no step has been recorded yet";
+    case KeyAction::loop_off:
+      return view.loop.on() ? "" : "there is no loop";
     case KeyAction::export_tensor:
       return frame.attention ? "" : "no attention is loaded for this step and layer";
     case KeyAction::run_to:

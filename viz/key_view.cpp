@@ -140,6 +140,15 @@ bool change_view(KeyAction action, int argument, const Frame& frame, ViewState& 
     case KeyAction::faster:
       view.speed = std::clamp(view.speed * 2.0F, kSlowest, kFastest);
       return true;
+    case KeyAction::loop_from:
+      if (frame.num_steps > 0) view.loop = begun_at(view.loop, frame.index, frame.num_steps);
+      return true;
+    case KeyAction::loop_to:
+      if (frame.num_steps > 0) view.loop = ended_at(view.loop, frame.index);
+      return true;
+    case KeyAction::loop_off:
+      view.loop = {};
+      return true;
     case KeyAction::finer:
       view.grain = shifted(view.grain, 1);
       return true;

@@ -113,7 +113,7 @@ void toggle_compare(const Frame& frame, ViewState& view, Commands& commands) {
   if (!frame.step || !frame.manifest) return;
   Command& command = push(commands, Command::Kind::compare);
   std::tie(command.variant_a, command.variant_b) =
-      trace::first_comparison(*frame.step, frame.manifest->model);
+      trace::first_comparison(*frame.step, frame.manifest->model, frame.traits);
 }
 
 void toggle_diff(const Frame& frame, ViewState& view, Commands& commands) {

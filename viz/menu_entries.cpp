@@ -86,7 +86,7 @@ void add_run(const Ui& ui, std::vector<MenuEntry>& out) {
   MenuEntry more{{.name = "add",
                   .title = "Add a break point\xE2\x80\xA6",
                   .tip = "stop whenever one of these holds",
-                  .heading = "Break points (again: no more)",
+                  .heading = "Break points (click one to remove it)",
                   .rule = true},
                  [](Ui& now) {
                    now.view.shell.open(Overlay::palette);
@@ -140,7 +140,7 @@ void add_variants(const Ui& ui, std::vector<MenuEntry>& out) {
   for (std::size_t i = 0; i < picked.choices.size(); ++i) {
     const trace::Variant& variant = picked.choices[i];
     out.push_back({{.name = fmt::format("variant {}", i),
-                    .title = trace::variant_text(variant, step, ui.frame.manifest->model),
+                    .title = trace::variant_text(variant, step, ui.frame.manifest->model, ui.frame.traits),
                     .tip = "as B, beside what is A; launched on the recorded inputs",
                     .heading = i == 0 ? "This step's attention with" : "",
                     .checked = shown && picked.variant[1] == variant,

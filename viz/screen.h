@@ -9,6 +9,7 @@
 #include "viz/layout/screen_layout.h"
 #include "viz/marks.h"
 #include "viz/picture_view.h"
+#include "viz/play_loop.h"
 #include "viz/shell_view.h"
 #include "viz/teach_view.h"
 #include "viz/theme.h"
@@ -63,6 +64,7 @@ struct ViewState : ViewSettings {
   int max_tokens = 24;
   float temperature = 0.0F;
   bool playing = false;
+  PlayLoop loop;
   int page = 0;                                    // of layout_screen: what does not fit at once (X)
   PanelId maximised = PanelId::count_;             // count_: none
   ShellView shell;                                 // menus, dialogs, splitters

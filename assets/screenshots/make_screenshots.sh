@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Draws the pictures of README.md and a contact sheet of every view in both layouts and all four themes:
+# Draws the pictures of README.md and a contact sheet: every panel alone, the first picture of every lesson, and
+# every view in both layouts and all four themes:
 #   ./assets/screenshots/make_screenshots.sh [path of attnscope]
 # The sheet needs ffmpeg; without it, it is left as it was.
 set -euo pipefail
@@ -24,22 +25,59 @@ draw "$out/compare.png" "$decode" --size 1600x900 --stage compare --side costs -
 draw "$out/broken.png" "$decode" --size 1600x900 --side changes --set engine.decode_path=gather_padded
 draw "$out/present.png" "$decode&tile=2" --size 1920x1080 --mode present --stage tiles --theme light
 
+if ! command -v ffmpeg >/dev/null; then
+  echo "no ffmpeg: the contact sheet stays as it was" >&2
+  exit 0
+fi
 sheet=$(mktemp -d)
 trap 'rm -rf "$sheet"' EXIT
 n=0
+next() { # the next picture of the sheet
+  printf -v picture '%s/%02d.png' "$sheet" "$n"
+  n=$((n + 1))
+}
+
+# Each panel at a size that suits it, on a tile like the others.
+while read -r panel size; do
+  next
+  stage=weights side=stages
+  case $panel in tiles | heads | compare) stage=$panel ;; code | costs | changes) side=$panel ;; esac
+  draw "$sheet/panel.png" "$decode" --size "$size" --scale 1.4 --panel "$panel" --stage "$stage" --side "$side"
+  ffmpeg -loglevel error -y -i "$sheet/panel.png" -vf "pad=1600:900:(ow-iw)/2:(oh-ih)/2:color=0x3a3f47" "$picture" </dev/null
+done <<'SIZES'
+requests 800x900
+strip 1600x260
+mask 900x800
+weights 1200x800
+tiles 1600x900
+heads 1600x900
+compare 1600x900
+pool 1100x900
+free_queue 1600x90
+tables 900x500
+code 1300x900
+stages 1100x900
+costs 1300x900
+changes 1300x900
+numbers 1600x100
+timeline 1600x420
+SIZES
+for file in "$root"/assets/lessons/[0-9][0-9]-*.json; do
+  next
+  first=30
+  if sed '/"caption"/q' "$file" | grep -q '"predict"'; then first=120; fi # the question stands alone first
+  "$program" film "$file" --device simt --size 1600x900 --frames "$first:$first" -o "$sheet/film/" >/dev/null 2>&1
+  mv "$sheet/film/"*.png "$picture"
+done
 for theme in dark light contrast print; do
   for mode in explore present; do
     for view in "weights stages" "tiles code" "heads costs" "compare changes"; do
+      next
       read -r stage side <<<"$view"
-      draw "$sheet/$(printf %02d "$n").png" "$decode" --size 1600x900 \
-        --mode "$mode" --theme "$theme" --stage "$stage" --side "$side"
-      n=$((n + 1))
+      draw "$picture" "$decode" --size 1600x900 --mode "$mode" --theme "$theme" --stage "$stage" --side "$side"
     done
   done
 done
-if command -v ffmpeg >/dev/null; then
-  ffmpeg -loglevel error -y -i "$sheet/%02d.png" -vf "scale=480:270:flags=area,tile=4x8:padding=6:margin=6:color=gray" \
-    -frames:v 1 "$out/contact-sheet.png"
-else
-  echo "no ffmpeg: the contact sheet stays as it was" >&2
-fi
+ffmpeg -loglevel error -y -i "$sheet/%02d.png" \
+  -vf "scale=480:270:flags=area,tile=4x$((n / 4)):padding=6:margin=6:color=gray,split[a][b];[a]palettegen=max_colors=256[p];[b][p]paletteuse=dither=none" \
+  -frames:v 1 "$out/contact-sheet.png"

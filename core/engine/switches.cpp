@@ -110,7 +110,8 @@ void add_choices(Menu& menu) {
   menu.choice(
       "prefill_level", levels(kPrefillLevels), "Prefill kernel level",
       "1 keeps every score in memory, 2 works tile by tile with an online softmax, 3 computes on tensor "
-      "cores: 16-bit models with head_dim 64 or 128 only, level 2 runs for others.");
+      "cores: 16-bit models with head_dim 64 or 128 only, level 2 runs for others. 4 is level 3 for Hopper's "
+      "warpgroups: on other devices level 3 runs.");
   menu.choice(
       "decode_level", levels(kDecodeLevels), "Decode kernel level",
       "1 keeps every score in memory, 2 works tile by tile with an online softmax, 3 computes on tensor "

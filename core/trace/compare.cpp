@@ -50,18 +50,19 @@ std::vector<AttentionPath> paths_of(const StepRecord& step) {
 
 /// Tiles worth trying beside the one that ran: a fraction of the plan's, so that a row of any length has
 /// more.
-std::vector<int> tiles_of(const StepRecord& step, const ModelShape& model) {
+std::vector<int> tiles_of(const StepRecord& step, const ModelShape& model, const DeviceTraits& device) {
   std::vector<int> tiles;
   const int ran = planned_grid(step, model, 0, -1).k_tile;
   for (const int tile : {4, 16, 64}) {
-    if (tile != ran && why_not({.k_tile = tile}, step, model).empty()) tiles.push_back(tile);
+    if (tile != ran && why_not({.k_tile = tile}, step, model, device).empty()) tiles.push_back(tile);
   }
   return tiles;
 }
 
 }  // namespace
 
-std::string variant_text(const Variant& variant, const StepRecord& step, const ModelShape& model) {
+std::string variant_text(const Variant& variant, const StepRecord& step, const ModelShape& model,
+                         const DeviceTraits& device) {
   const StepRecord launched = launched_step(step, variant);
   std::string text = variant.as_recorded() ? "as recorded: " : "";
   text += path_text(launched.path);
@@ -69,7 +70,7 @@ std::string variant_text(const Variant& variant, const StepRecord& step, const M
   const EngineConfig& config = launched.config;
   const bool decode = is_decode(launched.path);
   const int asked = decode ? config.decode_level : config.prefill_level;
-  const int level = launched_level(launched, model);
+  const int level = launched_level(launched, model, device);
   text += fmt::format(", level {}", level);
   if (level != asked) text += fmt::format(" (not {})", asked);
   if (level == 1) text += ", one tile";
@@ -87,19 +88,21 @@ std::string variant_text(const Variant& variant, const StepRecord& step, const M
   return text;
 }
 
-std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model) {
+std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model,
+                                 const DeviceTraits& device) {
   std::vector<Variant> variants{{}};
   if (step.num_scheduled == 0) return variants;
   const auto offer = [&](const Variant& variant) {
-    if (why_not(variant, step, model).empty()) variants.push_back(variant);
+    if (why_not(variant, step, model, device).empty()) variants.push_back(variant);
   };
   for (const AttentionPath path : paths_of(step)) {
     if (path != step.path) offer({.path = path});
   }
   if (step.path == AttentionPath::identity) return variants;
   const bool decode = in_decode(step);
-  const int level = decode ? step.config.decode_level : step.config.prefill_level;
-  for (const int other : levels_of(launched_step(step, {}), model)) {
+  const StepRecord launched = launched_step(step, {});
+  const int level = launched_level(launched, model, device);
+  for (const int other : levels_of(launched, model, device)) {
     if (other != level) offer({.level = other});
   }
   for (const MaskAlignment mask :
@@ -112,19 +115,20 @@ std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model
     offer({.head_map = grouped ? HeadMap::modulo : HeadMap::grouped});
   }
   if (level == 1) return variants;
-  for (const int tile : tiles_of(step, model)) offer({.k_tile = tile});
+  for (const int tile : tiles_of(step, model, device)) offer({.k_tile = tile});
   for (const int splits : {1, 2, 4}) {
     if (decode && splits != step.config.num_splits) offer({.num_splits = splits});
   }
   return variants;
 }
 
-std::pair<Variant, Variant> first_comparison(const StepRecord& step, const ModelShape& model) {
+std::pair<Variant, Variant> first_comparison(const StepRecord& step, const ModelShape& model,
+                                             const DeviceTraits& device) {
   const bool padded = step.path == AttentionPath::decode_gather_padded;
   Variant other{.path = padded ? AttentionPath::decode_paged : AttentionPath::decode_gather_padded};
   if (!in_decode(step)) other = {.level = step.config.prefill_level == 1 ? 2 : 1};
-  if (step.num_scheduled > 0 && !why_not(other, step, model).empty()) {
-    const std::vector<Variant> variants = variants_of(step, model);
+  if (step.num_scheduled > 0 && !why_not(other, step, model, device).empty()) {
+    const std::vector<Variant> variants = variants_of(step, model, device);
     other = variants.size() > 1 ? variants[1] : Variant{};
   }
   return {{}, other};

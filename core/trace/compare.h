@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/trace/attention_view.h"
+#include "kernels/common/launch.h"
 #include "kernels/common/mask.h"
 
 namespace attn::trace {
@@ -26,14 +27,16 @@ struct Variant {
 };
 
 /// "gather + zero padding, level 2", "as recorded: paged, level 1, one tile": what really runs, also where a
-/// shape does not allow the level asked for.
-std::string variant_text(const Variant& variant, const StepRecord& step, const ModelShape& model);
+/// shape or `device` does not allow the level asked for.
+std::string variant_text(const Variant& variant, const StepRecord& step, const ModelShape& model,
+                         const DeviceTraits& device);
 /// The variants that make sense for a step, for menus: every path of its kind (a prefill without cached keys
-/// also packed), every level, every mask, both head maps.
-std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model);
+/// also packed), every level that `device` can run, every mask, both head maps.
+std::vector<Variant> variants_of(const StepRecord& step, const ModelShape& model, const DeviceTraits& device);
 /// What to begin with, A and B: a decode as it ran beside gather + zero padding (beside paged when that is
 /// how it ran), a prefill as it ran beside level 1 (beside level 2 when that is how it ran).
-std::pair<Variant, Variant> first_comparison(const StepRecord& step, const ModelShape& model);
+std::pair<Variant, Variant> first_comparison(const StepRecord& step, const ModelShape& model,
+                                             const DeviceTraits& device);
 
 /// One side of a comparison.
 struct CompareSide {

@@ -59,13 +59,22 @@ std::string row_text(const StepRecord& step, std::int64_t row) {
   return fmt::format("{},{},{}", row, step.seqs[b].id, step.positions[static_cast<std::size_t>(row)]);
 }
 
-void write_rows(std::ostream& out, const Selected& selected, const std::vector<float>& values) {
+/// Leaves replace_file without a file.
+struct NotWanted {};
+
+void check_wanted(const GoOn& go_on, std::int64_t row, std::int64_t rows) {
+  if (go_on && !go_on(static_cast<int>(row), static_cast<int>(rows))) throw NotWanted{};
+}
+
+void write_rows(std::ostream& out, const Selected& selected, const std::vector<float>& values,
+                const GoOn& go_on) {
   const std::int64_t rows = selected.tensor.shape[0], heads = selected.tensor.shape[1];
   const std::int64_t width = selected.tensor.shape[2];
   std::string line = "row,seq,position,head";
   for (std::int64_t d = 0; d < width; ++d) fmt::format_to(std::back_inserter(line), ",d{}", d);
   out << line << '\n';
   for (std::int64_t row = 0; row < rows; ++row) {
+    check_wanted(go_on, row, rows);
     for (std::int64_t head = 0; head < heads; ++head) {
       line = fmt::format("{},{}", row_text(*selected.step, row), head);
       for (std::int64_t d = 0; d < width; ++d) {
@@ -79,12 +88,13 @@ void write_rows(std::ostream& out, const Selected& selected, const std::vector<f
 
 /// [H, rows] or [H, rows, keys]; `last` names the value.
 void write_per_head(std::ostream& out, const Selected& selected, const std::vector<float>& values,
-                    std::string_view last) {
+                    std::string_view last, const GoOn& go_on) {
   const bool keyed = selected.tensor.shape.size() == 3;
   const std::int64_t heads = selected.tensor.shape[0], rows = selected.tensor.shape[1];
   const std::int64_t keys = keyed ? selected.tensor.shape[2] : 1;
   out << "row,seq,position,head," << (keyed ? "key," : "") << last << '\n';
   for (std::int64_t row = 0; row < rows; ++row) {
+    check_wanted(go_on, row, rows);
     const std::string place = row_text(*selected.step, selected.first_row + row);
     for (std::int64_t head = 0; head < heads; ++head) {
       for (std::int64_t key = 0; key < keys; ++key) {
@@ -98,15 +108,15 @@ void write_per_head(std::ostream& out, const Selected& selected, const std::vect
   }
 }
 
-void write_csv(const std::filesystem::path& path, const Selected& selected) {
+void write_csv(const std::filesystem::path& path, const Selected& selected, const GoOn& go_on) {
   const std::vector<float> values = to_floats(selected.tensor);
   replace_file(path, [&](std::ostream& out) {
     const bool per_head = selected.name == "lse" || selected.name == "weights" || selected.name == "scores";
-    if (!per_head) return write_rows(out, selected, values);
+    if (!per_head) return write_rows(out, selected, values, go_on);
     const std::string_view last = selected.name == "weights"  ? "weight"
                                   : selected.name == "scores" ? "score"
                                                               : "lse";
-    write_per_head(out, selected, values, last);
+    write_per_head(out, selected, values, last, go_on);
   });
 }
 
@@ -120,8 +130,8 @@ std::string recorded_kernel(const StepRecord& step, int layer) {
 
 }  // namespace
 
-void export_tensor(const std::filesystem::path& path, const Store& store, int index, int layer,
-                   std::string_view tensor, const AttentionView* view) {
+bool export_tensor(const std::filesystem::path& path, const Store& store, int index, int layer,
+                   std::string_view tensor, const AttentionView* view, const GoOn& go_on) {
   const std::string ending = path.extension().string();
   ATTN_INPUT(ending == ".safetensors" || ending == ".csv",
              "'{}' ends in neither .safetensors nor .csv; choose one of them", path.string());
@@ -131,7 +141,14 @@ void export_tensor(const std::filesystem::path& path, const Store& store, int in
   ATTN_INPUT(record != step->layers.end(), "layer {} of step {} is not recorded; choose one that is", layer,
              step->step);
   const Selected selected = select_tensor(*step, *record, tensor, view);
-  if (ending == ".csv") return write_csv(path, selected);
+  if (ending == ".csv") {
+    try {
+      write_csv(path, selected, go_on);
+      return true;
+    } catch (const NotWanted&) {
+      return false;
+    }
+  }
   const bool inspected = tensor == "weights" || tensor == "scores";
   const Manifest& manifest = store.manifest();
   write_safetensors(
@@ -145,6 +162,7 @@ void export_tensor(const std::filesystem::path& path, const Store& store, int in
        {"scenario", manifest.scenario_name},
        {"model", manifest.model.name},
        {"first_row", fmt::format("{}", selected.first_row)}});
+  return true;
 }
 
 }  // namespace attn::trace

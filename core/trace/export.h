@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "core/trace/attention_view.h"
@@ -21,7 +22,10 @@ namespace attn::trace {
 ///   weights:    row, seq, position, head, key, weight    only keys that the kernel looked at (scores alike)
 /// where row is packed over the batch. The file is there whole or not at all. Throws InputError for another
 /// name or ending, a layer that is not recorded, a missing view, or a place that cannot be written to.
-void export_tensor(const std::filesystem::path& path, const Store& store, int index, int layer,
-                   std::string_view tensor, const AttentionView* view);
+/// `go_on` hears how many of all rows of a CSV are written; when it says no, nothing is there and the answer
+/// is false.
+using GoOn = std::function<bool(int done, int total)>;
+bool export_tensor(const std::filesystem::path& path, const Store& store, int index, int layer,
+                   std::string_view tensor, const AttentionView* view, const GoOn& go_on = {});
 
 }  // namespace attn::trace

@@ -197,7 +197,7 @@ struct Inspector::State {
     if (const Side* known = sides.find(key)) return *known;
     Side made;
     made.side.variant = variant;
-    made.side.text = variant_text(variant, step, model());
+    made.side.text = variant_text(variant, step, model(), device.traits());
     made.side.view = variant.as_recorded() ? view_of(step, place) : launch_view(step, variant, place);
     const LayerRecord& record = recorded_layer(step, place.layer);
     const StepRecord launched = launched_step(step, variant);
@@ -253,7 +253,8 @@ std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, cons
   const auto step = state_->store->step(index);
   recorded_layer(*step, layer);
   for (const Variant& variant : {a, b}) {
-    if (const std::string reason = why_not(variant, *step, state_->model()); !reason.empty()) {
+    if (const std::string reason = why_not(variant, *step, state_->model(), state_->device.traits());
+        !reason.empty()) {
       throw InputError(fmt::format("step {} cannot be computed that way: {}", step->step, reason));
     }
   }
@@ -276,7 +277,8 @@ TensorRecord Inspector::gathered_keys(int index, int layer) {
   const bool decode = step->kind == StepKind::decode;
   const AttentionPath path =
       decode ? AttentionPath::decode_gather_masked : AttentionPath::prefill_gather_flatten;
-  if (const std::string reason = why_not({.path = path}, *step, state_->model()); !reason.empty()) {
+  if (const std::string reason = why_not({.path = path}, *step, state_->model(), state_->device.traits());
+      !reason.empty()) {
     throw InputError(fmt::format("step {} cannot be gathered: {}", step->step, reason));
   }
   const StepRecord launched = launched_step(*step, {.path = path});

@@ -12,7 +12,6 @@
 namespace attn::trace {
 namespace {
 
-constexpr int kHighestLevel = 3;
 constexpr int kMostSplits = 64;  // asked for by hand; more would be empty for any length that is looked at
 constexpr int kWindowMultiple = 64;  // query rows; windows begin where the kernels' own row tiles do
 
@@ -63,10 +62,11 @@ std::string why_not_path(AttentionPath path, const StepRecord& step) {
 }
 
 /// Level 1 takes all keys at once, and only a decode splits them.
-std::string why_not_cut(const Variant& variant, const StepRecord& step, const ModelShape& model) {
+std::string why_not_cut(const Variant& variant, const StepRecord& step, const ModelShape& model,
+                        const DeviceTraits& device) {
   if (!variant.k_tile && !variant.num_splits) return "";
   const StepRecord launched = launched_step(step, variant);
-  const bool naive = launched_level(launched, model) == 1;
+  const bool naive = launched_level(launched, model, device) == 1;
   if (variant.k_tile && *variant.k_tile != 0 && naive) {
     return fmt::format("level 1 takes all keys as one tile, not {}; choose a higher level", *variant.k_tile);
   }
@@ -84,15 +84,18 @@ std::string why_not_tile(int k_tile, const ModelShape& model) {
 
 }  // namespace
 
-std::vector<int> levels_of(const StepRecord& step, const ModelShape& model) {
+std::vector<int> levels_of(const StepRecord& step, const ModelShape& model, const DeviceTraits& device) {
   std::vector<int> levels;
-  for (int level = 1; level <= kHighestLevel; ++level) {
-    if (launched_level(launched_step(step, {.level = level}), model) == level) levels.push_back(level);
+  const int highest = is_decode(step.path) ? kDecodeLevels : kPrefillLevels;
+  for (int level = 1; level <= highest; ++level) {
+    if (launched_level(launched_step(step, {.level = level}), model, device) == level)
+      levels.push_back(level);
   }
   return levels;
 }
 
-std::string why_not(const Variant& variant, const StepRecord& step, const ModelShape& model) {
+std::string why_not(const Variant& variant, const StepRecord& step, const ModelShape& model,
+                    const DeviceTraits& device) {
   const AttentionPath path = variant.path.value_or(step.path);
   if (std::string reason = why_not_path(path, step); !reason.empty()) return reason;
   if (path == AttentionPath::identity) {
@@ -100,10 +103,10 @@ std::string why_not(const Variant& variant, const StepRecord& step, const ModelS
     return variant == changed ? "" : "attention returned q in this step; choose a path to compare it with";
   }
   if (variant.level) {
-    const auto levels = levels_of(launched_step(step, {.path = path}), model);
+    const auto levels = levels_of(launched_step(step, {.path = path}), model, device);
     if (std::find(levels.begin(), levels.end(), *variant.level) == levels.end()) {
-      return fmt::format("level {} does not exist for this shape; choose one of {}", *variant.level,
-                         fmt::join(levels, ", "));
+      return fmt::format("level {} does not exist for this shape on this device; choose one of {}",
+                         *variant.level, fmt::join(levels, ", "));
     }
   }
   if (variant.k_tile) {
@@ -112,7 +115,7 @@ std::string why_not(const Variant& variant, const StepRecord& step, const ModelS
   if (variant.num_splits && (*variant.num_splits < 0 || *variant.num_splits > kMostSplits)) {
     return fmt::format("num_splits {} is not in 0 to {}", *variant.num_splits, kMostSplits);
   }
-  return why_not_cut(variant, step, model);
+  return why_not_cut(variant, step, model, device);
 }
 
 StepRecord launched_step(const StepRecord& step, const Variant& variant) {

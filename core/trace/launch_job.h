@@ -8,12 +8,13 @@
 
 namespace attn::trace {
 
-/// Levels that the kernels accept for this step's path, element type and head_dim.
-std::vector<int> levels_of(const StepRecord& step, const ModelShape& model);
+/// Levels that the kernels have for this step's path, element type and head_dim, and that the device can run.
+std::vector<int> levels_of(const StepRecord& step, const ModelShape& model, const DeviceTraits& device);
 
-/// Why the step cannot run that variant, as one sentence; "" when it can. The step itself ("as recorded")
-/// always can.
-std::string why_not(const Variant& variant, const StepRecord& step, const ModelShape& model);
+/// Why the step cannot run that variant there, as one sentence; "" when it can. The step itself ("as
+/// recorded") always can.
+std::string why_not(const Variant& variant, const StepRecord& step, const ModelShape& model,
+                    const DeviceTraits& device);
 
 /// The step as the variant runs it: batch arrays, path and switches, without tensors and bookkeeping.
 /// PRECOND: why_not gave "".

@@ -102,16 +102,16 @@ DecodeParams decode_shape(const StepRecord& step, const ModelShape& model) {
           .total_k_hint = step.cu_seqlens_k.back()};
 }
 
-int launched_level(const StepRecord& step, const ModelShape& model) {
+int launched_level(const StepRecord& step, const ModelShape& model, const DeviceTraits& device) {
   const std::int32_t table = 0;  // planning asks only whether there is one
   if (is_decode(step.path)) {
     DecodeParams params = decode_shape(step, model);
     if (step.path == AttentionPath::decode_paged) params.block_tables = &table;
-    return level_of(params, DeviceTraits{});
+    return level_of(params, device);
   }
   PrefillParams params = prefill_shape(step, model);
   if (step.path == AttentionPath::prefill_paged) params.block_tables = &table;
-  return level_of(params, DeviceTraits{});
+  return level_of(params, device);
 }
 
 TileGrid planned_grid(const StepRecord& step, const ModelShape& model, std::size_t b, int row) {

@@ -4,6 +4,7 @@
 
 #include "core/trace/cursor.h"
 #include "core/trace/step_record.h"
+#include "kernels/common/launch.h"
 #include "kernels/common/params.h"
 
 namespace attn::trace {
@@ -24,10 +25,12 @@ PagedKv cache_shape(const StepRecord& step, const ModelShape& model);
 PrefillParams prefill_shape(const StepRecord& step, const ModelShape& model);
 DecodeParams decode_shape(const StepRecord& step, const ModelShape& model);
 
-/// The level at which the launch of that step runs, without a probe: what a shape does not allow falls back.
-int launched_level(const StepRecord& step, const ModelShape& model);
+/// The level at which the launch of that step runs on such a device, without a probe: what the shape or the
+/// device does not allow falls back.
+int launched_level(const StepRecord& step, const ModelShape& model, const DeviceTraits& device);
 
-/// How the inspected launch cuts the keys of query row `row` (-1 or out of range: the last) of sequence `b`.
+/// How the inspected launch cuts the keys of query row `row` (-1 or out of range: the last) of sequence `b`:
+/// the same on every device, as its probe knows only levels 1 and 2.
 TileGrid planned_grid(const StepRecord& step, const ModelShape& model, std::size_t b, int row);
 
 }  // namespace attn::trace

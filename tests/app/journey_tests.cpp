@@ -64,7 +64,7 @@ TEST(Journey, OpenStepLockCompareBreakFindExportSaveReopen) {
   viz::Command compare;
   compare.kind = Kind::compare;
   std::tie(compare.variant_a, compare.variant_b) =
-      trace::first_comparison(*user.frame().step, user.frame().manifest->model);
+      trace::first_comparison(*user.frame().step, user.frame().manifest->model, user.frame().traits);
   user.view.stage = viz::StageView::compare;
   user.send(compare);
   ASSERT_NE(user.frame().compare, nullptr) << user.frame().compare_note;

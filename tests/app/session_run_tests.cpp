@@ -235,6 +235,23 @@ TEST_F(SessionRuns, FilesThatCannotBeOpenedLeaveWhatIsThere) {
   EXPECT_EQ(frame().index, 1) << "the old run goes on";
 }
 
+TEST_F(SessionRuns, AModelIsOpenedWithAPromptToBeginWithAndTakesMore) {
+  const std::string model = (assets_dir() / "models/shakespeare-1m").string();
+  send(Kind::open_file, 0, model);
+  EXPECT_EQ(frame().manifest->scenario_name, "shakespeare-1m");
+  EXPECT_TRUE(frame().live);
+  EXPECT_EQ(frame().step->kind, trace::StepKind::prefill);
+  EXPECT_EQ(frame().recent_files.front(), model);
+  viz::Command add;
+  add.kind = Kind::add_prompt;
+  add.text = "To be, or not";
+  add.a = 4;
+  send(add);
+  EXPECT_EQ(frame().manifest->request_labels.back(), "To be, or not");
+  send(Kind::set_switch, 0, "decode_path", "gather_padded");
+  EXPECT_TRUE(frame().broken) << "switches work on it as on any scenario";
+}
+
 TEST_F(SessionRuns, AFolderIsListed) {
   send(Kind::list_folder);
   EXPECT_EQ(frame().folder.path, (testing::source_dir() / "assets/lessons").lexically_normal().string());

@@ -140,6 +140,44 @@ TEST_F(LiveSession, PlayRunsToTheEndAndStops) {
   EXPECT_FALSE(session_->frame().engine_has_work);
 }
 
+TEST_F(LiveSession, PlayingGoesRoundALoopAtEveryGrain) {
+  session_->wait_idle();
+  session_->run_to_step(5);
+  session_->wait_idle();
+  auto now = Session::Clock::time_point{} + std::chrono::hours(1);
+  const auto played = [&](int moves) {
+    std::vector<int> steps;
+    for (int i = 0; i < moves; ++i) {
+      session_->tick(view_, now += Session::kStepTime);
+      session_->wait_idle();
+      steps.push_back(session_->frame().index);
+    }
+    return steps;
+  };
+  view_.loop = {1, 3};
+  session_->apply(viz::Commands{command(Kind::last), command(Kind::toggle_play)}, view_);
+  EXPECT_EQ(played(7), (std::vector<int>{1, 2, 3, 1, 2, 3, 1})) << "from outside it begins at its beginning";
+  view_.loop = {3, 5};  // the last of them is yet to be computed
+  EXPECT_EQ(session_->frame().num_steps, 5);
+  EXPECT_EQ(played(5), (std::vector<int>{3, 4, 5, 3, 4}));
+  EXPECT_EQ(session_->frame().num_steps, 6) << "and no step behind the loop";
+
+  view_.loop = {2, 2};
+  view_.grain = trace::Grain::stage;
+  std::vector<trace::Stage> stages;
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(played(1).front(), 2);
+    stages.push_back(session_->selection().stage);
+    if (i > 0 && stages.back() == trace::Stage::schedule) break;
+  }
+  EXPECT_EQ(stages.front(), trace::Stage::schedule);
+  EXPECT_EQ(stages.back(), trace::Stage::schedule) << "round again";
+  EXPECT_GT(stages.size(), 8U);
+  view_.loop = {};
+  view_.grain = trace::Grain::step;
+  EXPECT_EQ(played(2), (std::vector<int>{3, 4})) << "without one it goes on";
+}
+
 TEST_F(LiveSession, SelectionIsKeptInRange) {
   session_->wait_idle();
   viz::Command select = command(Kind::select);

@@ -55,7 +55,7 @@ TEST(TraceCompare, EveryVariantOfEveryStepRunsAndRightOnesAgree) {
   int launched = 0, wrong = 0;
   for (int index = 0; index < run.recording->num_steps(); ++index) {
     const auto step = run.recording->step(index);
-    const auto variants = variants_of(*step, model);
+    const auto variants = variants_of(*step, model, run.device->traits());
     EXPECT_TRUE(variants.front().as_recorded());
     EXPECT_GT(variants.size(), 5U);
     for (const Variant& variant : variants) {
@@ -145,7 +145,7 @@ TEST(TraceCompare, SwitchesReachTheKernel) {
   EXPECT_EQ(naive->a.view->num_tiles, 1);
   EXPECT_NE(naive->a.launches.back().launch.kernel.find("l1"), std::string::npos);
   const auto text = [&](const Variant& variant) {
-    return variant_text(variant, *step, run.recording->manifest().model);
+    return variant_text(variant, *step, run.recording->manifest().model, run.device->traits());
   };
   EXPECT_EQ(text({}), "as recorded: paged, level 2");
   EXPECT_EQ(text({.path = AttentionPath::decode_gather_padded}), "gather + zero padding, level 2");
@@ -159,11 +159,13 @@ TEST(TraceCompare, TextsSayWhatTheLevelReallyDoes) {
   StepRecord step = *run.recording->step(first_step(*run.recording, AttentionPath::decode_paged, 1));
   step.config.k_tile = 8;
   step.config.num_splits = 2;
-  EXPECT_EQ(variant_text({}, step, model), "as recorded: paged, level 2, 8 keys per tile, 2 splits");
-  EXPECT_EQ(variant_text({.level = 1}, step, model), "paged, level 1, one tile");
+  EXPECT_EQ(variant_text({}, step, model, run.device->traits()),
+            "as recorded: paged, level 2, 8 keys per tile, 2 splits");
+  EXPECT_EQ(variant_text({.level = 1}, step, model, run.device->traits()), "paged, level 1, one tile");
   step.config.decode_level = 3;  // FP32: the level does not exist for it
   step.config.k_tile = 0;
-  EXPECT_EQ(variant_text({}, step, model), "as recorded: paged, level 2 (not 3), 2 splits");
+  EXPECT_EQ(variant_text({}, step, model, run.device->traits()),
+            "as recorded: paged, level 2 (not 3), 2 splits");
   Inspector inspector(*run.device, run.recording);
   const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);
   const int prefill = first_step(*run.recording, AttentionPath::prefill_packed, 1);
@@ -171,6 +173,41 @@ TEST(TraceCompare, TextsSayWhatTheLevelReallyDoes) {
   EXPECT_NE(refusal(inspector, decode, {.level = 1, .num_splits = 2}).find("does not split"),
             std::string::npos);
   EXPECT_NE(refusal(inspector, prefill, {.num_splits = 2}).find("does not split"), std::string::npos);
+}
+
+/// What cannot run on a device is neither offered nor accepted, and what runs instead is said.
+TEST(TraceCompare, LevelsAreThoseOfTheDevice) {
+  const RealRun& run = paged_run();
+  StepRecord step = *run.recording->step(first_step(*run.recording, AttentionPath::prefill_packed, 1));
+  step.config.k_tile = 0;
+  ModelShape model = run.recording->manifest().model;
+  const DeviceTraits hopper{.wgmma = true}, ampere{}, turing{.tensor_cores = false};
+  const auto offered = [&](const DeviceTraits& device) {
+    std::vector<int> levels;
+    for (const Variant& variant : variants_of(step, model, device)) {
+      if (variant.level) levels.push_back(*variant.level);
+    }
+    return levels;
+  };
+  EXPECT_EQ(offered(hopper), std::vector<int>{1}) << "FP32: only levels 1 and 2, and 2 is what ran";
+  model.dtype = DType::bf16;
+  model.head_dim = 128;
+  EXPECT_EQ(offered(hopper), (std::vector<int>{1, 3, 4}));
+  EXPECT_EQ(offered(ampere), (std::vector<int>{1, 3}));
+  EXPECT_EQ(offered(turing), std::vector<int>{1});
+  EXPECT_EQ(offered(run.device->traits()), (std::vector<int>{1, 3})) << "the emulator";
+  EXPECT_EQ(why_not({.level = 4}, step, model, hopper), "");
+  EXPECT_NE(why_not({.level = 4}, step, model, ampere).find("choose one of 1, 2, 3"), std::string::npos);
+
+  step.config.prefill_level = 4;  // recorded on a Hopper GPU, looked at elsewhere
+  EXPECT_EQ(variant_text({}, step, model, hopper), "as recorded: packed, level 4");
+  EXPECT_EQ(variant_text({}, step, model, ampere), "as recorded: packed, level 3 (not 4)");
+  EXPECT_EQ(offered(ampere), (std::vector<int>{1, 2})) << "level 3 is what \"as recorded\" runs there";
+
+  step = *run.recording->step(first_step(*run.recording, AttentionPath::decode_paged, 1));
+  step.config.k_tile = 0;
+  step.config.block_size = 256;
+  EXPECT_EQ(offered(hopper), (std::vector<int>{1, 3})) << "a decode has three levels";
 }
 
 TEST(TraceCompare, SplitsLeaveTheirPartials) {

@@ -95,6 +95,29 @@ TEST(TraceExport, TablesHaveEveryNumberAtItsPlace) {
   EXPECT_EQ(read_csv(folder / "lse.csv").size(), 1 + step->input_ids.size() * 4);
 }
 
+TEST(TraceExport, ATableCanBeStoppedAndThenNothingIsThere) {
+  TemporaryFolder folder;
+  const RealRun& run = real_run();
+  for (const char* tensor : {"o", "weights"}) {
+    int asked = 0;
+    const auto stop_at = [&](int last) {
+      asked = 0;
+      return [&asked, last](int done, int total) {
+        EXPECT_EQ(done, asked++);
+        EXPECT_GT(total, done);
+        return done < last;
+      };
+    };
+    EXPECT_FALSE(export_tensor(folder / "t.csv", *run.recording, 1, 1, tensor, run.view.get(), stop_at(2)));
+    EXPECT_EQ(asked, 3);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "not even a part of it";
+    EXPECT_TRUE(
+        export_tensor(folder / "t.csv", *run.recording, 1, 1, tensor, run.view.get(), stop_at(1 << 20)));
+    EXPECT_EQ(asked, static_cast<int>(run.recording->step(1)->input_ids.size()));
+    std::filesystem::remove(folder / "t.csv");
+  }
+}
+
 TEST(TraceExport, RefusalsAreOneSentenceAndLeaveNothing) {
   TemporaryFolder folder;
   const RealRun& run = real_run();

@@ -284,7 +284,7 @@ Sample finish(const Spec& spec, Sample sample) {
 trace::CompareSide side_of(const Sample& sample, const trace::Variant& variant, std::uint64_t bytes) {
   trace::CompareSide side;
   side.variant = variant;
-  side.text = trace::variant_text(variant, *sample.step, sample.manifest->model);
+  side.text = trace::variant_text(variant, *sample.step, sample.manifest->model, sample.frame.traits);
   side.view = sample.attention;
   side.launches = {
       {trace::Stage::gather, 0, {.kernel = "gather_kv_kernel<float>", .grid = {}, .block = {}}},

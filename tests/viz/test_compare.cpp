@@ -66,7 +66,7 @@ TEST(Compare, PadsAreMeasuredBesideTheLaw) {
 
 TEST(Compare, VariantsAreCycledAndPickedFromTheList) {
   const auto sample = sample::compared(sample::padded_decode());
-  const auto choices = trace::variants_of(*sample.step, sample.manifest->model);
+  const auto choices = trace::variants_of(*sample.step, sample.manifest->model, sample.frame.traits);
   ASSERT_GT(choices.size(), 4U);
   Headless ui(1600, 900);
   in_compare(ui).click(sample.frame, "compare/a/next");
@@ -85,10 +85,36 @@ TEST(Compare, VariantsAreCycledAndPickedFromTheList) {
   EXPECT_EQ(ui.view.compare.open_list, -1);
 }
 
+/// Level 4 is offered where the device has it and nowhere else.
+TEST(Compare, ListsTheLevelsOfTheDevice) {
+  auto sample = compared(sample::prefill());
+  sample.manifest->model.dtype = DType::bf16;
+  sample.manifest->model.head_dim = 128;
+  const auto offered = [&](const DeviceTraits& traits) {
+    sample.frame.traits = traits;
+    Headless ui(1600, 900);
+    in_compare(ui).draw(sample.frame);
+    ui.click(sample.frame, "compare/b/pick");
+    ui.draw(sample.frame);
+    std::string texts;
+    for (int i = 0; ui.marks.get(fmt::format("compare/b/choice/{}", i)).has_value(); ++i) {
+      texts += ui.marks.get(fmt::format("compare/b/choice/{}", i))->value + "\n";
+    }
+    return texts;
+  };
+  const std::string hopper = offered({.wgmma = true}), emulator = offered({}),
+                    unknown = offered(DeviceTraits{.tensor_cores = false});
+  EXPECT_NE(hopper.find("level 4"), std::string::npos) << hopper;
+  EXPECT_EQ(emulator.find("level 4"), std::string::npos) << emulator;
+  EXPECT_NE(emulator.find("level 3"), std::string::npos) << emulator;
+  EXPECT_EQ(unknown.find("level 3"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("level 1"), std::string::npos) << unknown;
+}
+
 /// The menu lists what can be compared, from the same table as the panel's lists.
 TEST(Compare, TheMenuListsTheVariantsThatApply) {
   const auto sample = compared(sample::padded_decode());
-  const auto choices = trace::variants_of(*sample.step, sample.manifest->model);
+  const auto choices = trace::variants_of(*sample.step, sample.manifest->model, sample.frame.traits);
   Headless ui(1600, 900);
   in_compare(ui).draw(sample.frame);
   ui.click(sample.frame, "header/menu/Compare");

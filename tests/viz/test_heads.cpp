@@ -70,6 +70,27 @@ TEST(Heads, ModuloMisplacesFourOfEight) {
   EXPECT_EQ(screen.marks.get("heads/verdict")->source, "kv_head of the attention launch");
 }
 
+TEST(Heads, TheWrongMapCanBeLookedAt) {
+  const auto s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.stage = StageView::heads;
+  screen.draw(s.frame);
+  EXPECT_NE(value_of(screen, "heads/head/4").find("largest weight"), std::string::npos);
+  screen.click(s.frame, "heads/map/modulo");
+  screen.draw(s.frame);
+  EXPECT_TRUE(screen.commands.empty()) << "nothing is launched";
+  EXPECT_EQ(value_of(screen, "heads/verdict"),
+            "4 of 8 heads would read the wrong K/V head: h % 2 instead of h / 4");
+  const auto head = screen.marks.get("heads/head/4");
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->value, "query head 4 reads K/V head 0, but 4 / 4 = 1: it belongs to K/V head 1")
+      << "without the weights of the launch, which had another map";
+  EXPECT_NE(head->source.find("by formula"), std::string::npos);
+  screen.click(s.frame, "heads/map/grouped");
+  screen.draw(s.frame);
+  EXPECT_EQ(value_of(screen, "heads/verdict"), "kv = h / (H / Hkv) = h / (8 / 2) = h / 4");
+}
+
 TEST(Heads, BytesSayWhereTheyComeFrom) {
   auto s = sample::padded_decode();  // 18 + 14 + 9 = 41 keys, 2 K/V heads and 8 query heads of 16 floats
   Headless screen(1600, 900);

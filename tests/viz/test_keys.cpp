@@ -185,11 +185,12 @@ TEST(Keys, NoTwoCollideAndEachIsExplained) {
 
 /// What a key must have done to be worth a place in the table.
 bool same_view(const ViewState& a, const ViewState& b) {
-  return a.scale == b.scale && a.theme == b.theme && a.mode == b.mode && a.page == b.page &&
-         a.stage == b.stage && a.side == b.side && a.weight_scale == b.weight_scale && a.grain == b.grain &&
-         a.speed == b.speed && a.reduced_motion == b.reduced_motion && a.maximised == b.maximised &&
-         a.splits == b.splits && a.shell.overlay == b.shell.overlay && a.shell.focused == b.shell.focused &&
-         a.teach.pen == b.teach.pen && a.teach.notes == b.teach.notes && a.teach.blank == b.teach.blank;
+  return a.loop == b.loop && a.scale == b.scale && a.theme == b.theme && a.mode == b.mode &&
+         a.page == b.page && a.stage == b.stage && a.side == b.side && a.weight_scale == b.weight_scale &&
+         a.grain == b.grain && a.speed == b.speed && a.reduced_motion == b.reduced_motion &&
+         a.maximised == b.maximised && a.splits == b.splits && a.shell.overlay == b.shell.overlay &&
+         a.shell.focused == b.shell.focused && a.teach.pen == b.teach.pen && a.teach.notes == b.teach.notes &&
+         a.teach.blank == b.teach.blank;
 }
 
 TEST(Keys, EveryActionDoesSomethingWhereTheMenuOffersIt) {
@@ -216,6 +217,7 @@ TEST(Keys, EveryActionDoesSomethingWhereTheMenuOffersIt) {
     before.grain = trace::Grain::head;
     before.splits.right = 0.3F;
     before.shell.focused = PanelId::pool;
+    before.loop = {0, 3};
     ViewState view = before;
     Commands commands;
     ASSERT_EQ(why_not(key.action, s.frame, selection, view), "") << key.title;

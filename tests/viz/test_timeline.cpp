@@ -1,5 +1,6 @@
 // The timeline: geometry under zoom, runs per sequence taken in step by step, marks, scrubbing, thousands of
 // steps.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -190,6 +191,64 @@ TEST(Timeline, DraggingScrubs) {
   screen.draw(s.frame);
   EXPECT_TRUE(screen.commands.empty());  // nothing new while the mouse rests
   io.MouseDown[0] = false;
+}
+
+/// A drag over the sequences sets what playing goes round; over the steps it does with Shift.
+TEST(Timeline, DraggingSetsTheLoop) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  const auto column = [&](int step) { return screen.marks.get(fmt::format("timeline/step/{}", step)); };
+  const auto row = screen.marks.get("timeline/seq/0");
+  ASSERT_TRUE(row && column(2) && column(7));
+  ImGuiIO& io = ImGui::GetIO();
+  const auto drag = [&](int from, int to, float y) {
+    const auto at = [&](int step) {
+      io.MousePos = {column(step)->rect.x + column(step)->rect.w * 0.5F, y};
+      screen.draw(s.frame);
+    };
+    at(from);
+    io.MouseDown[0] = true;
+    screen.draw(s.frame);
+    at(to);
+    const bool asked = std::any_of(screen.commands.begin(), screen.commands.end(),
+                                   [](const Command& c) { return c.kind == Command::Kind::seek; });
+    io.MouseDown[0] = false;
+    screen.draw(s.frame);
+    return asked;
+  };
+  EXPECT_FALSE(screen.marks.find("timeline/loop"));
+  EXPECT_FALSE(drag(2, 7, row->rect.y + row->rect.h * 0.5F)) << "the cursor stays";
+  EXPECT_EQ(screen.view.loop, (PlayLoop{2, 7}));
+  const Mark* bar = screen.marks.find("timeline/loop");
+  ASSERT_TRUE(bar);
+  EXPECT_NEAR(bar->rect.x, column(2)->rect.x, 1.0F);
+  EXPECT_NEAR(bar->rect.right(), column(7)->rect.right(), 1.0F);
+  EXPECT_EQ(bar->value, "playing goes round steps 3 to 8");
+  io.KeyShift = true;
+  EXPECT_FALSE(drag(5, 4, column(5)->rect.bottom() - 3.0F));
+  io.KeyShift = false;
+  EXPECT_EQ(screen.view.loop, (PlayLoop{4, 5})) << "backwards is the same";
+  EXPECT_TRUE(drag(2, 7, column(5)->rect.bottom() - 3.0F)) << "without Shift it scrubs";
+  EXPECT_EQ(screen.view.loop, (PlayLoop{4, 5}));
+  screen.click(s.frame, "timeline/no_loop");
+  EXPECT_FALSE(screen.view.loop.on());
+}
+
+TEST(Timeline, TheLoopHasKeys) {
+  Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  s.frame.index = 3;
+  screen.type(s.frame, "(");
+  EXPECT_EQ(screen.view.loop, (PlayLoop{3, s.frame.num_steps - 1}));
+  s.frame.index = 5;
+  screen.type(s.frame, ")");
+  EXPECT_EQ(screen.view.loop, (PlayLoop{3, 5}));
+  s.frame.index = 1;
+  screen.type(s.frame, ")");
+  EXPECT_EQ(screen.view.loop, (PlayLoop{0, 1})) << "an end before the beginning begins at the first step";
+  screen.type(s.frame, "o");
+  EXPECT_FALSE(screen.view.loop.on());
 }
 
 TEST(Timeline, ThousandsOfStepsAndDozensOfSequencesStayCheap) {

@@ -173,7 +173,7 @@ std::string compared_rows_text(const Frame& frame, const trace::CompareView& com
 /// Nothing is compared yet: begin with what the tour begins with, once for every step that is looked at here.
 void begin_comparison(Ui& ui) {
   const bool waiting = ui.frame.compare_note == "loading";
-  const auto [a, b] = trace::first_comparison(*ui.frame.step, ui.frame.manifest->model);
+  const auto [a, b] = trace::first_comparison(*ui.frame.step, ui.frame.manifest->model, ui.frame.traits);
   if (!waiting && ui.view.compare.asked_for != ui.frame.index) {
     ui.view.compare.asked_for = ui.frame.index;
     ask_compare(ui, a, b);
@@ -182,8 +182,8 @@ void begin_comparison(Ui& ui) {
                                ? "Two ways to compute the same attention, launched on the recorded inputs."
                                : ui.frame.compare_note;
   empty_note(ui, note);
-  const std::string label =
-      fmt::format("Compare with {}", trace::variant_text(b, *ui.frame.step, ui.frame.manifest->model));
+  const std::string label = fmt::format(
+      "Compare with {}", trace::variant_text(b, *ui.frame.step, ui.frame.manifest->model, ui.frame.traits));
   const float width = std::min(ui.body.w, text_width(ui, FontRole::text, label) + ui.px(28));
   const Rect box{ui.body.x, ui.body.bottom() - ui.px(30), width, ui.px(28)};
   if (ui.body.h > ui.px(90) && button(ui, "compare/begin", box, label, label)) ask_compare(ui, a, b);

@@ -198,7 +198,7 @@ std::string difference_text(const Frame& frame, const trace::CompareView& compar
   const trace::StepRecord& step = *frame.step;
   const auto next = std::upper_bound(step.cu_seqlens_q.begin(), step.cu_seqlens_q.end(), compare.worst_row);
   const auto b = static_cast<std::size_t>(next - step.cu_seqlens_q.begin()) - 1;
-  return fmt::format("o differs: max |A \xE2\x88\x92 B| {} in head {} of {}", number(compare.worst),
+  return fmt::format("o differs: max |A \xE2\x88\x92 B| {} in head {} of sequence {}", number(compare.worst),
                      compare.worst_head, b < step.seqs.size() ? seq_letter(step.seqs[b].id) : "?");
 }
 

@@ -30,7 +30,8 @@ Picked::Picked(const Frame& frame, const ViewState& view) : variant{view.compare
     variant[0] = frame.compare->a.variant;
     variant[1] = frame.compare->b.variant;
   }
-  if (frame.step && frame.manifest) choices = trace::variants_of(*frame.step, frame.manifest->model);
+  if (frame.step && frame.manifest)
+    choices = trace::variants_of(*frame.step, frame.manifest->model, frame.traits);
 }
 
 void ask_compare(Ui& ui, const trace::Variant& a, const trace::Variant& b) {
@@ -62,7 +63,7 @@ void draw_pick(Ui& ui, const Picked& picked, int side, const Rect& rect) {
   if (button(ui, mark_name(side, "previous"), left, "\xE2\x97\x82", "variant before", count > 1)) step_to(-1);
   if (button(ui, mark_name(side, "next"), right, "\xE2\x96\xB8", "next variant", count > 1)) step_to(1);
   const std::string text =
-      trace::variant_text(picked.variant[side], *ui.frame.step, ui.frame.manifest->model);
+      trace::variant_text(picked.variant[side], *ui.frame.step, ui.frame.manifest->model, ui.frame.traits);
   const bool open = ui.view.compare.open_list == side;
   const std::string_view shown = first_fitting(ui, FontRole::strong, middle.w - ui.px(12),
                                                {text, std::string_view(text).substr(0, text.find(','))});
@@ -79,7 +80,8 @@ void draw_choices(Ui& ui, const Picked& picked, int side, const Rect& rect) {
     const Rect box{list.x, y, list.w - ui.px(12), row};
     const Hit hit = touch(ui, box);
     const bool current = picked.choices[i] == picked.variant[side];
-    const std::string text = trace::variant_text(picked.choices[i], *ui.frame.step, ui.frame.manifest->model);
+    const std::string text =
+        trace::variant_text(picked.choices[i], *ui.frame.step, ui.frame.manifest->model, ui.frame.traits);
     if (current)
       fill(ui, box, ui[Color::accent], 1.0F, ui.px(3));
     else if (hit.hovered)

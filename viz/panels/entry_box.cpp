@@ -39,7 +39,7 @@ Question question_of(const Ui& ui) {
       return {fmt::format("Bookmark at step {}", step_number(ui.frame, ui.frame.index)),
               "a note, may be empty", "Keep"};
     case Entry::save_trace:
-      return {"Save the trace", "path of a .trace file", "Save"};
+      return {"Save the trace", "path of an .attn file", "Save"};
     case Entry::export_tensor:
       return {"Export a tensor", "path ending in .safetensors or .csv", "Export"};
     case Entry::run_to_value:
@@ -60,7 +60,7 @@ std::string first_text(const ShellView& shell) {
       return is_share(shell) ? fmt::format("{:g}", shell.condition.x * 100.0)
                              : fmt::format("{:g}", shell.condition.x);
     case Entry::save_trace:
-      return "run.trace";
+      return "run.attn";
     case Entry::export_tensor:
       return shell.tensor + ".safetensors";
     default:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/trace/number_text.h"
 #include "viz/layout/head_layout.h"
@@ -20,6 +21,7 @@ struct HeadMapping {
   std::vector<int> kv_head;  // [H]
   int num_kv = 1;
   bool measured = false;  // told by the record of the launch; else by the switch it was launched with
+  bool preview = false;   // another map than the step's, by formula
   int group() const { return std::max(1, static_cast<int>(kv_head.size()) / std::max(1, num_kv)); }
   int right(int head) const { return head / group(); }
   bool wrong(int head) const { return kv_head[static_cast<std::size_t>(head)] != right(head); }
@@ -30,20 +32,27 @@ struct HeadMapping {
   }
 };
 
-HeadMapping mapping_of(const Frame& frame) {
+HeadMapping mapping_of(const Frame& frame, std::optional<HeadMap> wanted) {
   HeadMapping out;
   if (frame.manifest == nullptr) return out;
   const trace::ModelShape& model = frame.manifest->model;
   out.num_kv = std::max(1, model.num_kv_heads);
-  if (frame.attention && !frame.attention->kv_head.empty()) {
+  out.preview = wanted.has_value() && *wanted != frame.step->config.head_map;
+  if (!out.preview && frame.attention && !frame.attention->kv_head.empty()) {
     out.kv_head = frame.attention->kv_head;
     out.measured = true;
     return out;
   }
   if (model.num_heads < out.num_kv) return out;
   for (int h = 0; h < model.num_heads; ++h)
-    out.kv_head.push_back(kv_head_of(frame.step->config.head_map, h, model.num_heads, out.num_kv));
+    out.kv_head.push_back(
+        kv_head_of(wanted.value_or(frame.step->config.head_map), h, model.num_heads, out.num_kv));
   return out;
+}
+
+std::string source_of(const HeadMapping& map) {
+  if (map.preview) return "by formula: kv_head_of, nothing was launched with it";
+  return map.measured ? "kv_head of the attention launch" : "head_map of the engine's config";
 }
 
 std::string head_text(const HeadMapping& map, int head) {
@@ -75,8 +84,7 @@ void draw_kv_tile(Ui& ui, const HeadMapping& map, int kv, const Rect& tile, floa
           ui[Color::muted], first_fitting(ui, FontRole::small, line_box.w - left, {words, readers, ""}),
           Align::right);
   ui.marks.add(fmt::format("heads/kv/{}", kv), visible_part(ui, tile),
-               fmt::format("K/V head {} is read by query heads {}", kv, readers),
-               map.measured ? "kv_head of the attention launch" : "head_map of the engine's config");
+               fmt::format("K/V head {} is read by query heads {}", kv, readers), source_of(map));
 }
 
 /// Returns the largest weight of the map that was drawn, NaN without one.
@@ -104,7 +112,7 @@ float draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, boo
   if (wrong && text_width(ui, FontRole::strong, home) <= home_w)
     text_in(ui, FontRole::strong, label, ui[Color::error], home, Align::right);
   std::string value = head_text(map, head);
-  std::string source = map.measured ? "kv_head of the attention launch" : "head_map of the engine's config";
+  std::string source = source_of(map);
   if (weights) {
     WeightsInput own = in;
     own.head = head;
@@ -125,97 +133,60 @@ float draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, boo
   return largest;
 }
 
-/// One bar of the comparison of bytes.
-struct Moved {
-  const char* name;
-  std::string label;
-  std::uint64_t bytes = 0;
-  std::string source;
-};
-
-/// K and V that attention of one layer reads: Hkv heads of every key, or H after repeat_interleave, which
-/// also has to write them first.
-std::vector<Moved> moved_of(const trace::StepRecord& step, const trace::ModelShape& model, int layer) {
-  std::vector<Moved> out;
-  if (step.cu_seqlens_k.empty()) return out;
-  const auto keys = static_cast<std::uint64_t>(step.cu_seqlens_k.back());
-  const std::uint64_t row = 2ULL * static_cast<std::uint64_t>(model.head_dim) * dtype_size(model.dtype);
-  const std::uint64_t shared = keys * row * static_cast<std::uint64_t>(model.num_kv_heads);
-  const std::uint64_t repeated = keys * row * static_cast<std::uint64_t>(model.num_heads);
-  out.push_back({"grouped", "grouped", shared,
-                 fmt::format("by formula: {} keys x {} K/V heads x {} x 2 x {} B", keys, model.num_kv_heads,
-                             model.head_dim, dtype_size(model.dtype))});
-  out.push_back(
-      {"repeated", "repeat_interleave", shared + 2 * repeated,
-       fmt::format("by formula: read {} B, write {} keys x {} heads x {} x 2 x {} B, read them again", shared,
-                   keys, model.num_heads, model.head_dim, dtype_size(model.dtype))});
-  std::uint64_t launched = 0;
-  std::string kernels;
-  for (const trace::LaunchEntry& entry : step.launches) {
-    if (entry.stage != trace::Stage::repeat || entry.layer != layer) continue;
-    launched += entry.launch.bytes;
-    kernels = entry.launch.kernel;
+/// Buttons for the two maps; another than the step's is a preview. Returns the width used.
+float draw_map_toggle(Ui& ui, const HeadMapping& map, const Rect& line_box) {
+  const int heads = static_cast<int>(map.kv_head.size());
+  if (map.num_kv <= 1 || map.num_kv >= heads || ui.view.picture.still) return 0.0F;
+  const HeadMap engine = ui.frame.step->config.head_map;
+  const HeadMap shown = map.preview ? *ui.view.attention.head_preview : engine;
+  float right = line_box.right();
+  for (const HeadMap choice : {HeadMap::modulo, HeadMap::grouped}) {
+    const bool modulo = choice == HeadMap::modulo;
+    const std::string label = modulo ? fmt::format("h % {}", map.num_kv) : fmt::format("h / {}", map.group());
+    const float w = text_width(ui, FontRole::strong, label) + ui.px(16);
+    if (right - w < line_box.x) break;
+    right -= w;
+    if (button(ui, modulo ? "heads/map/modulo" : "heads/map/grouped", {right, line_box.y, w, line_box.h},
+               label,
+               choice == engine ? "the map of this step" : "preview: which heads this map would misplace",
+               true, choice == shown)) {
+      ui.view.attention.head_preview.reset();
+      if (choice != engine) ui.view.attention.head_preview = choice;
+    }
+    right -= ui.px(4);
   }
-  if (launched > 0)
-    out.push_back({"launched", "repeat in this step", launched, "launch records: " + kernels});
-  return out;
-}
-
-void draw_bytes(Ui& ui, const Rect& area) {
-  const trace::ModelShape& model = ui.frame.manifest->model;
-  const std::vector<Moved> rows = moved_of(*ui.frame.step, model, ui.selection.layer);
-  if (rows.empty() || area.h < ui.px(44)) return;
-  text_in(ui, FontRole::small, {area.x, area.y, area.w, ui.px(18)}, ui[Color::muted],
-          fmt::format("K and V that layer {} moves in this step", ui.selection.layer), Align::left);
-  std::uint64_t most = 1;
-  for (const Moved& row : rows) most = std::max(most, row.bytes);
-  const float label_w = ui.px(142);
-  const float number_w = ui.px(250);
-  float y = area.y + ui.px(20);
-  for (const Moved& row : rows) {
-    const Rect line_box{area.x, y, area.w, ui.px(20)};
-    if (line_box.bottom() > area.bottom() + 1.0F) return;
-    text_in(ui, FontRole::small, {area.x, y, label_w, line_box.h}, ui[Color::text], row.label, Align::left);
-    const float room = std::max(1.0F, area.w - label_w - number_w);
-    const float w = std::max(2.0F, room * static_cast<float>(row.bytes) / static_cast<float>(most));
-    fill(ui, {area.x + label_w, y + ui.px(4), w, line_box.h - ui.px(8)}, ui[Color::allowed]);
-    const bool formula = row.source.starts_with("by formula");
-    std::string number = bytes_text(row.bytes);
-    if (&row != &rows.front() && rows.front().bytes > 0 && std::string_view(row.name) == "repeated")
-      number += fmt::format("  \xC3\x97 {:.1f}",
-                            static_cast<double>(row.bytes) / static_cast<double>(rows.front().bytes));
-    const Rect right{area.x + label_w + w + ui.px(8), y, number_w - ui.px(8), line_box.h};
-    const float used = text_in(ui, FontRole::mono, right, ui[Color::text], number, Align::left) + ui.px(10);
-    text_in(ui, FontRole::small, {right.x + used, y, std::max(0.0F, right.w - used), line_box.h},
-            ui[Color::muted], formula ? "by formula" : "launch records", Align::left);
-    mark(ui, fmt::format("heads/bytes/{}", row.name), line_box,
-         fmt::format("{}: {} B of K and V", row.label, row.bytes), row.source);
-    y += ui.px(22);
-  }
+  return line_box.right() - right;
 }
 
 /// How many heads are misplaced, in words, and what to do about it; `dark`: why their maps are.
-void draw_verdict(Ui& ui, const HeadMapping& map, const Rect& line_box, const std::string& dark) {
+void draw_verdict(Ui& ui, const HeadMapping& map, Rect line_box, const std::string& dark) {
+  line_box.w -= draw_map_toggle(ui, map, line_box);
   const int wrong = map.num_wrong();
   const int heads = static_cast<int>(map.kv_head.size());
-  const std::string text =
-      wrong == 0 ? fmt::format("kv = h / (H / Hkv) = h / ({} / {}) = h / {}", heads, map.num_kv, map.group())
-                 : fmt::format("{} of {} heads read the wrong K/V head: h % {} instead of h / {}", wrong,
-                               heads, map.num_kv, map.group());
-  const float used =
-      text_in(ui, FontRole::strong, line_box, ui[wrong == 0 ? Color::text : Color::error], text, Align::left);
-  if (const float left = used + ui.px(16); line_box.w - left > text_width(ui, FontRole::small, dark))
+  const std::string rule =
+      fmt::format("kv = h / (H / Hkv) = h / ({} / {}) = h / {}", heads, map.num_kv, map.group());
+  const std::string_view verb = map.preview ? "would read" : "read";
+  const std::string text = wrong == 0
+                               ? rule
+                               : fmt::format("{} of {} heads {} the wrong K/V head: h % {} instead of h / {}",
+                                             wrong, heads, verb, map.num_kv, map.group());
+  const std::string brief = wrong == 0 ? fmt::format("kv = h / {}", map.group())
+                                       : fmt::format("{} of {} heads wrong", wrong, heads);
+  const float used = text_in(ui, FontRole::strong, line_box, ui[wrong == 0 ? Color::text : Color::error],
+                             first_fitting(ui, FontRole::strong, line_box.w, {text, brief}), Align::left);
+  const std::string_view note = map.preview ? "preview, by formula" : std::string_view(dark);
+  if (const float left = used + ui.px(16); line_box.w - left > text_width(ui, FontRole::small, note))
     text_in(ui, FontRole::small, {line_box.x + left, line_box.y, line_box.w - left, line_box.h},
-            ui[Color::warning], dark, Align::right);
-  mark(ui, "heads/verdict", line_box, text,
-       map.measured ? "kv_head of the attention launch" : "head_map of the engine's config");
+            ui[Color::warning], note, Align::right);
+  mark(ui, "heads/verdict", line_box, text, source_of(map));
 }
 
 }  // namespace
 
 void draw_heads(Ui& ui, const Rect& rect) {
   const trace::StepRecord* step = ui.frame.step.get();
-  const HeadMapping map = step == nullptr ? HeadMapping{} : mapping_of(ui.frame);
+  const HeadMapping map =
+      step == nullptr ? HeadMapping{} : mapping_of(ui.frame, ui.view.attention.head_preview);
   std::string caption;
   if (!map.kv_head.empty())
     caption = fmt::format("layer {}  \xC2\xB7  {} query heads share {} K/V heads", ui.selection.layer,
@@ -228,7 +199,7 @@ void draw_heads(Ui& ui, const Rect& rect) {
   }
   const WeightsInput in =
       weights_input(ui.frame, ui.frame.attention, focus_seq(ui.frame, ui.selection), 0, mask_in_force(*step));
-  const bool weights = weights_missing(ui.frame, in).empty();
+  const bool weights = !map.preview && weights_missing(ui.frame, in).empty();  // of what ran
   const Rect body = ui.body;
   const float verdict_h = ui.px(24);
   const float bytes_h = body.h >= ui.px(280) ? ui.px(92) : body.h >= ui.px(200) ? ui.px(66) : 0.0F;
@@ -241,7 +212,7 @@ void draw_heads(Ui& ui, const Rect& rect) {
     largest =
         std::fmax(largest, draw_head_tile(ui, map, in, weights, h, layout.head[static_cast<std::size_t>(h)]));
   draw_verdict(ui, map, {body.x, body.y, body.w, verdict_h}, dark_note(ui, largest));
-  if (bytes_h > 0.0F) draw_bytes(ui, {body.x, body.bottom() - bytes_h, body.w, bytes_h});
+  if (bytes_h > 0.0F) draw_head_bytes(ui, {body.x, body.bottom() - bytes_h, body.w, bytes_h});
   end_panel(ui);
 }
 

@@ -120,6 +120,11 @@ void add_bytes(std::vector<Number>& out, const trace::StepRecord& step, int laye
                  fmt::format("launch records of layer {}: {}", layer, kernels)});
 }
 
+/// An l in the text face could be anything upright.
+FontRole label_role(const Number& number) {
+  return number.label.size() == 1 ? FontRole::mono : FontRole::small;
+}
+
 /// The back row reads them too.
 FontRole number_role(const Ui& ui) {
   return ui.view.mode == ScreenMode::present ? FontRole::number : FontRole::mono;
@@ -130,7 +135,7 @@ void draw_number(Ui& ui, const Number& number, const Rect& box) {
   if (lit(ui, number.name) || (lit(ui, "o") && std::string_view(number.name) == "err"))
     fill(ui, box, ui[Color::accent], 0.25F, ui.px(3));
   const float label_h = std::min(ui.px(16), std::round(box.h * 0.43F));
-  text_in(ui, FontRole::small, {box.x + ui.px(4), box.y, box.w - ui.px(8), label_h}, ui[Color::muted],
+  text_in(ui, label_role(number), {box.x + ui.px(4), box.y, box.w - ui.px(8), label_h}, ui[Color::muted],
           number.label, Align::left);
   text_in(ui, number_role(ui), {box.x + ui.px(4), box.y + label_h, box.w - ui.px(8), box.h - label_h},
           ui[number.ink], number.text, Align::left);
@@ -139,7 +144,7 @@ void draw_number(Ui& ui, const Number& number, const Rect& box) {
 }
 
 float width_of(const Ui& ui, const Number& number) {
-  return std::max(text_width(ui, FontRole::small, number.label),
+  return std::max(text_width(ui, label_role(number), number.label),
                   text_width(ui, number_role(ui), number.text)) +
          ui.px(12);
 }
@@ -164,7 +169,8 @@ void draw_row(Ui& ui, const std::vector<Number>& numbers, const Rect& row) {
 
 void draw_numbers(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "numbers", rect, {}, {}, PanelLook::bar)) return;
-  const Rect body{rect.x + ui.px(10), rect.y + ui.px(5), rect.w - ui.px(20), rect.h - ui.px(10)};
+  const Rect body{rect.x + ui.px(10), rect.y + ui.px(5), rect.w - ui.px(20),
+                  std::min(rect.h - ui.px(10), ui.px(48))};
   if (ui.frame.lesson && ui.frame.lesson->asking) {
     text_in(ui, FontRole::small, body, ui[Color::muted], "hidden until you have guessed: Space", Align::left);
     mark(ui, "numbers/hidden", body, "the lesson asks first");

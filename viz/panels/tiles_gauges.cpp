@@ -17,7 +17,8 @@ Rect heading(Ui& ui, const Rect& rect, float y, std::string_view label, const st
              const std::string& result, Rgb ink) {
   const Rect box{rect.x, y, rect.w, ui.px(17)};
   // Bars around o are clearer in the mono face.
-  const FontRole face = label == kNorm ? FontRole::mono : FontRole::strong;
+  // An l in the text face could be anything upright.
+  const FontRole face = label == kNorm || label.size() == 1 ? FontRole::mono : FontRole::strong;
   const float used = text_in(ui, face, box, ui[Color::text], label, Align::left);
   const Rect rest{box.x + used + ui.px(8), box.y, box.w - used - ui.px(8), box.h};
   const FontRole role =

@@ -73,6 +73,19 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
   }
 }
 
+/// At the tip of the bar, or behind the line of a maximum that would strike the number through.
+float label_top(const Ui& ui, const TileRow& row, const ScoreAxis& axis, float score, float h) {
+  const bool below = score < 0.0F;
+  float y = below ? axis.y(score) + 1.0F : axis.y(score) - h - 1.0F;
+  const float gap = ui.px(2);
+  for (const float m : {row.now().m_old, row.now().m_new}) {
+    if (!std::isfinite(m)) continue;
+    const float at = axis.y(m);
+    if (at > y - gap && at < y + h + gap) y = below ? at + gap : at - h - gap;
+  }
+  return std::clamp(y, axis.plot.y - h, axis.plot.bottom() - h);
+}
+
 /// The score beside the tip of its bar, over the lines of the maximum: they pass behind it.
 void draw_score_label(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, const Rect& column) {
   const float score = ui.frame.attention->score(row.head, row.row, key);
@@ -82,11 +95,9 @@ void draw_score_label(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key
     const float w = text_width(ui, FontRole::mono_small, text);
     if (w > column.w) continue;
     const float h = font_pixels(FontRole::mono_small) + ui.px(2);
-    const float tip = axis.y(score);
-    const float y =
-        std::clamp(score < 0.0F ? tip + 1.0F : tip - h - 1.0F, axis.plot.y - h, axis.plot.bottom() - h);
-    const Rect box{std::round(column.x + (column.w - w) * 0.5F), y, w, h};
-    fill(ui, {box.x - 1.0F, box.y, box.w + 2.0F, box.h}, ui[Color::panel]);
+    const Rect box{std::round(column.x + (column.w - w) * 0.5F), label_top(ui, row, axis, score, h), w, h};
+    const float apart = ui.px(3);  // a dash beside the number would read as its sign
+    fill(ui, {box.x - apart, box.y, box.w + 2.0F * apart, box.h}, ui[Color::panel]);
     text_in(ui, FontRole::mono_small, {box.x, box.y, box.w + 1.0F, box.h}, ui[Color::text], text,
             Align::left);
     return;

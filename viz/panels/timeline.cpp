@@ -107,11 +107,28 @@ void answer_wheel(Ui& ui, const Rect& lanes, const TimelineLayout& layout, float
   }
 }
 
-/// Pressing goes to a step, dragging scrubs; an invisible item keeps the drag outside.
-void scrub(Ui& ui, const char* id, const Rect& rect, const TimelineLanes& lanes) {
-  if (rect.h < 1.0F) return;
+/// A drag that sets the loop, from where it began to where the mouse is. True while one is under way.
+bool drag_loop(Ui& ui, const TimelineLanes& lanes, bool begins) {
+  int& anchor = ui.view.data.timeline.loop_anchor;
+  const int at = lanes.layout.at(ImGui::GetIO().MousePos.x);
+  if (ImGui::IsItemActivated()) anchor = begins ? at : -1;
+  if (!ImGui::IsItemActive() || anchor < 0 || at < 0) return false;
+  if (ImGui::IsMouseDragging(ImGuiMouseButton_Left))
+    ui.view.loop = {std::min(anchor, at), std::max(anchor, at)};
+  return true;
+}
+
+/// An invisible item keeps a drag that leaves the rectangle.
+bool hold(const char* id, const Rect& rect) {
+  if (rect.h < 1.0F) return false;
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::InvisibleButton(id, {std::max(1.0F, rect.w), rect.h});
+  return true;
+}
+
+/// Pressing goes to a step, dragging scrubs, with Shift it sets the loop.
+void scrub(Ui& ui, const char* id, const Rect& rect, const TimelineLanes& lanes) {
+  if (!hold(id, rect) || drag_loop(ui, lanes, ImGui::GetIO().KeyShift)) return;
   const Hit hit = touch(ui, rect);
   const int at = lanes.layout.at(ImGui::GetIO().MousePos.x);
   int& last = ui.view.data.timeline.scrubbed;
@@ -168,6 +185,23 @@ void show_words(Ui& ui, const TimelineLanes& lanes) {
             fmt::format("{} of {} blocks used, {} cached-free", step.blocks_used,
                         ui.frame.step->blocks.size(), step.blocks_cached_free),
             source);
+}
+
+/// The steps that playing goes round: a bar above their columns between two posts.
+void draw_loop(Ui& ui, const TimelineLanes& lanes) {
+  const PlayLoop& loop = ui.view.loop;
+  const int from = std::max(loop.from, lanes.layout.first), to = std::min(loop.to, lanes.layout.end - 1);
+  if (!loop.on() || from > to) return;
+  const float x0 = lanes.layout.left(from), x1 = lanes.layout.right(to), thick = ui.px(3);
+  const Rect bar{x0, lanes.flags.y - ui.px(4), std::max(thick, x1 - x0), thick};
+  const float post_h = lanes.steps.bottom() - bar.y;
+  fill(ui, bar, ui[Color::selection]);
+  if (from == loop.from) fill(ui, {x0 - ui.px(1), bar.y, ui.px(2), post_h}, ui[Color::selection]);
+  if (to == loop.to) fill(ui, {bar.right() - ui.px(1), bar.y, ui.px(2), post_h}, ui[Color::selection]);
+  mark(ui, "timeline/loop", bar,
+       fmt::format("playing goes round steps {} to {}", step_number(ui.frame, loop.from),
+                   step_number(ui.frame, loop.to)),
+       "O: no loop");
 }
 
 /// The column of the step on screen, with a head that is seen even when the column is a pixel wide.
@@ -244,10 +278,12 @@ void draw_lanes(Ui& ui, const Rect& area) {
   if (lanes.gantt.h >= ui.px(4)) draw_gantt(ui, lanes);
   if (lanes.block.h > 0.0F) draw_block_use(ui, lanes);
   if (lanes.pool.h > 0.0F) draw_occupancy(ui, lanes);
+  draw_loop(ui, lanes);
   draw_playhead(ui, lanes);
   if (legend_h > 0.0F) draw_flag_legend(ui, {lane.x, area.bottom() - legend_h, lane.w, legend_h});
   scrub(ui, "##steps", {lane.x, lanes.flags.y, lane.w, lanes.steps.bottom() - lanes.flags.y}, lanes);
   scrub(ui, "##pool", lanes.pool, lanes);
+  if (hold("##sequences", lanes.gantt)) drag_loop(ui, lanes, true);
   show_words(ui, lanes);
   add_families(ui, lanes);
   if (!ui.view.picture.still) draw_tools(ui, area, layout, unit_max);

@@ -91,6 +91,19 @@ void draw_rail(Ui& ui, const Rect& rail) {
   }
 }
 
+/// What playing goes round, and the way out of it. Returns the x behind it.
+float draw_loop(Ui& ui, float x, float y) {
+  const PlayLoop& loop = ui.view.loop;
+  if (!loop.on()) return x;
+  const std::string label = fmt::format("loop {}\xE2\x80\x93{} \xC3\x97", step_number(ui.frame, loop.from),
+                                        step_number(ui.frame, loop.to));
+  const Rect box{x, y, text_width(ui, FontRole::strong, label) + ui.px(16), ui.px(26)};
+  if (button(ui, "timeline/no_loop", box, label, "playing goes round these steps; click: no loop (O)")) {
+    ui.view.loop = {};
+  }
+  return box.right() + ui.px(8);
+}
+
 /// Returns the x behind the buttons.
 float draw_buttons(Ui& ui, const Rect& rect, bool can_run) {
   const bool any = ui.frame.num_steps > 0;
@@ -127,6 +140,7 @@ void draw_transport(Ui& ui, const Rect& rect) {
   const float count_w = std::max(ui.px(84), text_width(ui, FontRole::mono, count) + ui.px(4));
   text_in(ui, FontRole::mono, {x, y, count_w, ui.px(26)}, ui[Color::text], count, Align::left);
   x += count_w + ui.px(6);
+  if (!ui.view.picture.still) x = draw_loop(ui, x, y);
   std::string state = ui.frame.engine_busy ? "engine: computing a step"
                       : can_run            ? "engine: ready for more"
                       : ui.frame.live      ? "engine: idle"

@@ -155,7 +155,7 @@ void switches(Session& session) {
     viz::Command command;
     command.kind = viz::Command::Kind::compare;
     command.variant_b = variant;
-    session.apply({command}, view);
+    session.apply(viz::Commands{command}, view);
     session.wait_idle();
     if (!session.frame().compare) fmt::print("  {}\n", session.frame().compare_note);
   };
@@ -175,7 +175,7 @@ void switches(Session& session) {
   }
   viz::Command off;
   off.kind = viz::Command::Kind::compare_off;
-  session.apply({off}, view);
+  session.apply(viz::Commands{off}, view);
 }
 
 void measure(GLFWwindow* window, const std::string& link, double empty) {

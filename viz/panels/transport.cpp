@@ -101,7 +101,7 @@ float draw_loop(Ui& ui, float x, float y) {
   if (button(ui, "timeline/no_loop", box, label, "playing goes round these steps; click: no loop (O)")) {
     ui.view.loop = {};
   }
-  return box.right() + ui.px(8);
+  return box.right() + ui.px(16);  // the knob of the rail reaches over its end
 }
 
 /// Returns the x behind the buttons.

@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t kLargestFile = 1U << 20U;
 constexpr std::size_t kMostRecent = 12;
-constexpr int kSmallestSide = 320, kLargestSide = 16384;
+constexpr int kSmallestWindow = 320, kLargestWindow = 16384;
 
 std::string_view text_of(viz::ThemeId theme) { return viz::theme_of(theme).name; }
 template <class E>
@@ -69,16 +69,16 @@ void visit_fields(Visit& visit, S& s) {
   visit_splits(visit, "present_split_", s.present_splits);
   visit("speed", s.speed, Range{0.25F, 4.0F});
   visit("reduced_motion", s.reduced_motion);
-  visit("width", s.width, Range{kSmallestSide, kLargestSide});
-  visit("height", s.height, Range{kSmallestSide, kLargestSide});
+  visit("width", s.width, Range{kSmallestWindow, kLargestWindow});
+  visit("height", s.height, Range{kSmallestWindow, kLargestWindow});
   visit("recent_files", s.recent_files);
   visit("lessons", s.lessons);
 }
 
 /// Takes members of the right type and within range; notes the others.
-class Reader {
+class SettingsReader {
  public:
-  explicit Reader(const Json& object) : object_(object) {}
+  explicit SettingsReader(const Json& object) : object_(object) {}
 
   void operator()(const std::string& key, float& value, Range<float> range) {
     take(key, value, [&](const Json& json) {
@@ -114,7 +114,7 @@ class Reader {
     bool good = found->is_object();
     const Json list = good ? *found : Json::object();
     for (const auto& [name, json] : list.items()) {
-      Reader one(json);
+      SettingsReader one(json);
       LessonProgress progress;
       if (json.is_object()) one("seen", progress.seen);
       if (json.is_object()) one("done", progress.done);
@@ -192,7 +192,7 @@ LoadedSettings load_settings(const fs::path& path) {
   try {
     const Json json = Json::parse(read_text_file(path, kLargestFile), nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) throw InputError("it is not a JSON object");
-    Reader reader(json);
+    SettingsReader reader(json);
     visit_fields(reader, loaded.settings);
     std::vector<std::string>& recent = loaded.settings.recent_files;
     if (recent.size() > kMostRecent) recent.resize(kMostRecent);

@@ -76,9 +76,9 @@ void append_utf8(std::string& text, unsigned code) {
 }
 
 /// Triangles of one draw command, walked in the order they were made.
-class Reader {
+class ShapeReader {
  public:
-  Reader(const GlyphIndex& glyphs, std::vector<Shape>& out) : glyphs_(glyphs), out_(out) {}
+  ShapeReader(const GlyphIndex& glyphs, std::vector<Shape>& out) : glyphs_(glyphs), out_(out) {}
 
   void read(const ImDrawList& list, const ImDrawCmd& command) {
     clip_ = {command.ClipRect.x, command.ClipRect.y, command.ClipRect.z, command.ClipRect.w};
@@ -135,7 +135,7 @@ class Reader {
 };
 
 /// Letters follow each other on one line: they are put together again, with the spaces that were not drawn.
-void Reader::glyph(const ImDrawIdx* at) {
+void ShapeReader::glyph(const ImDrawIdx* at) {
   const ImDrawVert& first = vertices_[at[0]];
   const ImDrawVert& right = vertices_[at[1]];
   const ImDrawVert& opposite = vertices_[at[2]];
@@ -171,7 +171,7 @@ void Reader::glyph(const ImDrawIdx* at) {
 }
 
 /// A thin quad is a line from the middle of one end to the middle of the other; lines that meet are one.
-bool Reader::line(const std::vector<Point>& p, ImU32 color) {
+bool ShapeReader::line(const std::vector<Point>& p, ImU32 color) {
   if (p.size() != 4) return false;
   const float width = std::hypot(p[0].x - p[3].x, p[0].y - p[3].y);
   const float length = std::hypot(p[1].x - p[0].x, p[1].y - p[0].y);
@@ -217,7 +217,7 @@ std::optional<float> corner_radius(const std::vector<Point>& points, const Box& 
   return radius;
 }
 
-void Reader::fan(std::vector<Point> points, ImU32 color) {
+void ShapeReader::fan(std::vector<Point> points, ImU32 color) {
   if (line(points, color)) return;
   pen_.reset();
   const Box box = box_of(points);
@@ -256,7 +256,7 @@ Box overlap(const Box& a, const Box& b) {
 std::vector<Shape> shapes_of(const ImDrawData& data) {
   const GlyphIndex glyphs;
   std::vector<Shape> shapes;
-  Reader reader(glyphs, shapes);
+  ShapeReader reader(glyphs, shapes);
   for (int i = 0; i < data.CmdListsCount; ++i) {
     for (const ImDrawCmd& command : data.CmdLists[i]->CmdBuffer) {
       if (command.UserCallback == nullptr) reader.read(*data.CmdLists[i], command);

@@ -35,7 +35,7 @@ constexpr DTypeName kDTypes[] = {{TensorDType::f32, "F32", 4},
 
 const DTypeName& entry(TensorDType dtype) { return kDTypes[static_cast<std::size_t>(dtype)]; }
 
-TensorDType read_dtype(const JsonFields& tensor) {
+TensorDType read_tensor_dtype(const JsonFields& tensor) {
   const std::string name = tensor.text("dtype");
   for (const DTypeName& known : kDTypes) {
     if (known.name == name) return known.dtype;
@@ -77,7 +77,7 @@ struct Range {
 
 /// One header entry against the data that follow the header.
 Range read_tensor(const JsonFields& fields, std::span<const std::byte> data, TensorView& view) {
-  view.dtype = read_dtype(fields);
+  view.dtype = read_tensor_dtype(fields);
   view.shape = read_sizes(fields, "shape");
   const std::vector<std::int64_t> offsets = read_sizes(fields, "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1]) {

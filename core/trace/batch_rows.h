@@ -1,12 +1,26 @@
-// Rows of the packed batch: whose they are and which of them go on to the LM head.
+// Rows of the packed batch: whose they are and which of them go on to the LM head; a step's record of a
+// layer.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "core/trace/step_record.h"
 
 namespace attn::trace {
+
+/// Query rows of the sequence at place b of the batch.
+inline int q_len(const StepRecord& step, std::size_t b) {
+  return step.cu_seqlens_q[b + 1] - step.cu_seqlens_q[b];
+}
+
+/// The step's record of a layer; null where that layer was not recorded.
+inline const LayerRecord* find_layer(const StepRecord& step, int layer) {
+  const auto found = std::find_if(step.layers.begin(), step.layers.end(),
+                                  [&](const LayerRecord& record) { return record.layer == layer; });
+  return found == step.layers.end() ? nullptr : &*found;
+}
 
 /// The last row of each sequence, which alone reaches the LM head.
 inline std::vector<std::int32_t> lm_head_rows(const StepRecord& step) {

@@ -22,7 +22,7 @@ constexpr std::size_t kHashesShown = 6;  // a full pool would drown the step
 using Out = std::back_insert_iterator<std::string>;
 
 /// Token text in quotes, line ends and quotes escaped.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '\n') {
@@ -53,7 +53,7 @@ std::string runs(const std::vector<std::int32_t>& values) {
 std::string seq_name(const Manifest& manifest, int id) {
   const auto i = static_cast<std::size_t>(id);
   if (id < 0 || i >= manifest.request_labels.size()) return fmt::format("{}", id);
-  return fmt::format("{} ({})", quoted(manifest.request_labels[i]), id);
+  return fmt::format("{} ({})", in_quotes(manifest.request_labels[i]), id);
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {
@@ -137,7 +137,7 @@ void describe_pool(Out out, const StepRecord& step) {
 void describe_outcome(Out out, const Manifest& manifest, const StepRecord& step) {
   for (const Sampled& sample : step.sampled) {
     fmt::format_to(out, "- Sampled for {}: token {} {}{}\n", seq_name(manifest, sample.seq_id),
-                   sample.token_id, quoted(sample.text),
+                   sample.token_id, in_quotes(sample.text),
                    sample.discarded ? ", discarded (prompt not finished)" : "");
   }
   for (const Rejected& rejected : step.rejected) {
@@ -162,7 +162,8 @@ std::string top_keys(const Store& store, const SeqState& seq, const AttentionVie
   for (const int column : order) {
     const auto i = static_cast<std::size_t>(column);
     std::string token = "pad";
-    if (column < k_len) token = i < seq.token_ids.size() ? quoted(store.token_text(seq.token_ids[i])) : "?";
+    if (column < k_len)
+      token = i < seq.token_ids.size() ? in_quotes(store.token_text(seq.token_ids[i])) : "?";
     parts.push_back(fmt::format("{} {} {:.4f}", column, token, num(view.weight(head, row, column))));
   }
   if (parts.empty() && std::isnan(view.lse[view.at(head, row, 1, 0)])) return "every weight is NaN";

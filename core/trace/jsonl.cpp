@@ -7,9 +7,9 @@
 namespace attn::trace {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json seq_json(const SeqState& seq) {
+OrderedJson seq_json(const SeqState& seq) {
   return {{"id", seq.id},
           {"status", name_of(seq.status)},
           {"num_tokens", seq.num_tokens},
@@ -19,16 +19,16 @@ Json seq_json(const SeqState& seq) {
           {"block_table", seq.block_table}};
 }
 
-Json block_json(const BlockState& block) {
+OrderedJson block_json(const BlockState& block) {
   return {{"id", block.id},
           {"ref_count", block.ref_count},
-          {"hash", block.hash ? Json(hash_text(*block.hash)) : Json()},
+          {"hash", block.hash ? OrderedJson(hash_text(*block.hash)) : OrderedJson()},
           {"num_filled", block.num_filled}};
 }
 
 /// nano-vllm's graph_vars, rows and columns beyond the fresh ones included.
-Json graph_json(const GraphRecord& graph) {
-  Json json{{"bucket", graph.bucket}, {"buckets", graph.buckets}};
+OrderedJson graph_json(const GraphRecord& graph) {
+  OrderedJson json{{"bucket", graph.bucket}, {"buckets", graph.buckets}};
   if (graph.bucket == 0) {
     json["eager_reason"] = graph.eager_reason;
     return json;
@@ -46,21 +46,21 @@ Json graph_json(const GraphRecord& graph) {
 
 /// An array with one object per element; nlohmann would take a list of pairs for an object.
 template <class T, class F>
-Json array_of(const std::vector<T>& items, F&& to_json) {
-  Json array = Json::array();
+OrderedJson array_of(const std::vector<T>& items, F&& to_json) {
+  OrderedJson array = OrderedJson::array();
   for (const T& item : items) array.push_back(to_json(item));
   return array;
 }
 
 template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
+OrderedJson or_null(const std::optional<T>& value) {
+  return value ? OrderedJson(*value) : OrderedJson();
 }
 
 }  // namespace
 
 std::string to_json_line(const StepRecord& r) {
-  Json line;
+  OrderedJson line;
   line["step"] = r.step;
   line["kind"] = name_of(r.kind);
   line["seqs"] = array_of(r.seqs, seq_json);
@@ -76,20 +76,20 @@ std::string to_json_line(const StepRecord& r) {
   line["paged"] = r.paged;
   if (r.graph) line["graph"] = graph_json(*r.graph);
   line["free_blocks"] = r.free_blocks;
-  line["hash_to_block"] = Json::object();
+  line["hash_to_block"] = OrderedJson::object();
   for (const auto& [hash, block] : r.hash_to_block) line["hash_to_block"][hash_text(hash)] = block;
   line["blocks"] = array_of(r.blocks, block_json);
   line["preempted"] = r.preempted;
   line["rejected"] = array_of(r.rejected, [](const Rejected& rejected) {
-    return Json{{"id", rejected.id}, {"reason", rejected.reason}};
+    return OrderedJson{{"id", rejected.id}, {"reason", rejected.reason}};
   });
-  line["sampled"] = Json::array();
+  line["sampled"] = OrderedJson::array();
   for (const Sampled& sample : r.sampled) {
     if (sample.discarded) continue;
     line["sampled"].push_back({{"id", sample.seq_id}, {"token_id", sample.token_id}, {"text", sample.text}});
   }
   line["finished"] = r.finished;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace attn::trace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/trace/batch_rows.h"
 #include "core/trace/names.h"
 #include "core/trace/record_check.h"
 #include "kernels/common/plan.h"
@@ -16,8 +17,6 @@ constexpr int kMostSplits = 64;  // asked for by hand; more would be empty for a
 constexpr int kWindowMultiple = 64;  // query rows; windows begin where the kernels' own row tiles do
 
 std::size_t batch_of(const StepRecord& step) { return static_cast<std::size_t>(step.num_scheduled); }
-
-int q_len(const StepRecord& step, std::size_t b) { return step.cu_seqlens_q[b + 1] - step.cu_seqlens_q[b]; }
 
 /// Tables as the engine would have passed them: a packed prefill passes none, but its rows were stored.
 std::optional<std::vector<std::vector<std::int32_t>>> tables_of(const StepRecord& step) {

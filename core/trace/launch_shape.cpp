@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/trace/batch_rows.h"
 #include "core/trace/record_check.h"
 #include "kernels/common/plan.h"
 
@@ -11,8 +12,6 @@ namespace {
 float scale_of(const ModelShape& model) {
   return model.scale.value_or(1.0F / std::sqrt(static_cast<float>(model.head_dim)));
 }
-
-int q_len(const StepRecord& step, std::size_t b) { return step.cu_seqlens_q[b + 1] - step.cu_seqlens_q[b]; }
 
 DecodeForm form_of(AttentionPath path) {
   if (path == AttentionPath::decode_gather_masked) return DecodeForm::dense_masked;

@@ -12,7 +12,7 @@
 namespace attn::trace {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // One list of named fields per struct, for both directions, as in record_fields.h.
 template <class A, Of<EngineConfig> R>
@@ -49,7 +49,7 @@ template <class T>
 inline constexpr bool kNested = std::is_same_v<T, EngineConfig> || std::is_same_v<T, ModelShape>;
 
 struct JsonWriter {
-  Json json = Json::object();
+  OrderedJson json = OrderedJson::object();
   template <class T>
   void operator()(const char* key, const T& value) {
     if constexpr (kNested<T>) {
@@ -59,7 +59,7 @@ struct JsonWriter {
     } else if constexpr (std::is_enum_v<T>) {
       json[key] = name_of(value);
     } else if constexpr (std::is_same_v<T, std::optional<float>>) {
-      json[key] = value ? Json(*value) : Json();
+      json[key] = value ? OrderedJson(*value) : OrderedJson();
     } else {
       json[key] = value;
     }
@@ -67,7 +67,7 @@ struct JsonWriter {
 };
 
 struct JsonReader {
-  const Json& json;
+  const OrderedJson& json;
   template <class T>
   void operator()(const char* key, T& value) {
     const auto found = json.find(key);
@@ -98,18 +98,18 @@ std::string manifest_to_json(const Manifest& manifest) {
   JsonWriter writer;
   named_fields(writer, manifest);
   // Labels are user text: bytes that are not UTF-8 become U+FFFD rather than an exception.
-  return writer.json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return writer.json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 Manifest manifest_from_json(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
+    const OrderedJson json = OrderedJson::parse(text);
     if (!json.is_object()) throw InputError("manifest is not a JSON object");
     Manifest manifest;
     JsonReader reader{json};
     named_fields(reader, manifest);
     return manifest;
-  } catch (const Json::exception& error) {
+  } catch (const OrderedJson::exception& error) {
     throw InputError(fmt::format("manifest is not valid ({})", error.what()));
   }
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "core/trace/batch_rows.h"
 #include "kernels/common/check.h"
 
 namespace attn::trace {
@@ -12,12 +13,6 @@ namespace {
 
 // Extents come from a file: beyond this, refuse instead of filling the machine's memory.
 constexpr double kMaxPoolBytes = 4.0 * (1U << 30U);
-
-const LayerRecord* find_layer(const StepRecord& step, int layer) {
-  const auto found = std::find_if(step.layers.begin(), step.layers.end(),
-                                  [&](const LayerRecord& record) { return record.layer == layer; });
-  return found == step.layers.end() ? nullptr : &*found;
-}
 
 bool has_snapshot(const StepRecord& step) {
   return std::any_of(step.layers.begin(), step.layers.end(),

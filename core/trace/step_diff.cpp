@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "core/trace/batch_rows.h"
 #include "core/trace/names.h"
 #include "core/trace/tensor_values.h"
 
@@ -153,12 +154,6 @@ std::map<std::pair<int, int>, std::size_t> rows_of(const StepRecord& step) {
     }
   }
   return rows;
-}
-
-const LayerRecord* find_layer(const StepRecord& step, int layer) {
-  const auto found = std::find_if(step.layers.begin(), step.layers.end(),
-                                  [&](const LayerRecord& record) { return record.layer == layer; });
-  return found == step.layers.end() ? nullptr : &*found;
 }
 
 void diff_outputs(StepDiff& diff, const StepRecord& before, const StepRecord& after) {

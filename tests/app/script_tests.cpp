@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Scenario parse(const std::string& film, const std::string& rest = "",
-               const fs::path& folder = testing::source_dir() / "assets/lessons") {
+Scenario parse_film(const std::string& film, const std::string& rest = "",
+                    const fs::path& folder = testing::source_dir() / "assets/lessons") {
   return parse_scenario(
       R"({"engine": {"block_size": 4}, "requests": [{"id": "B", "at_step": 1, "prompt": "O"},
           {"id": "A", "prompt": "Now"}],)" +
@@ -25,7 +25,7 @@ Scenario parse(const std::string& film, const std::string& rest = "",
 }
 
 TEST(Script, ReadsEveryKeyOfAStop) {
-  const Scenario s = parse(R"({
+  const Scenario s = parse_film(R"({
     "stop": "first", "run": "other", "caption": "{cu_seqlens_q}", "notes": "slowly", "predict": "How many?",
     "goto": {"step": 2, "stage": "attention", "layer": 1, "head": 3},
     "step_to": {"tile": 2, "grain": "tile", "pace": 0.5},
@@ -35,7 +35,7 @@ TEST(Script, ReadsEveryKeyOfAStop) {
     "num_tokens": 12},
     "task": {"do": "Shuffle.", "set": {"engine.free_list": "scrambled"}, "expect": {"slot_mapping": [3]}},
     "break_it": {"do": "Break.", "goto": {"step": 1}, "view": "weights"}})",
-                           R"("about": "All.", "size": [1280, 720], "fps": 25, "theme": "print",
+                                R"("about": "All.", "size": [1280, 720], "fps": 25, "theme": "print",
     "mode": "explore", "runs": [{"name": "other", "set": {"engine.num_blocks": 9}, "max_steps": 5}],)");
   EXPECT_EQ(s.script.about, "All.");
   EXPECT_EQ(s.script.size, (std::array{1280, 720}));
@@ -79,7 +79,7 @@ TEST(Script, ReadsEveryKeyOfAStop) {
 }
 
 TEST(Script, NestedStopsTakeWhatTheyDoNotSayFromTheirParentAlone) {
-  const Scenario s = parse(R"(
+  const Scenario s = parse_film(R"(
     {"stop": "outer", "goto": {"step": 3, "head": 2}, "compare": {"b": {"path": "decode_gather_padded"}}, "sub": [
       {"stop": "one", "caption": "1", "goto": {"head": 5}},
       {"stop": "two", "caption": "2"}]},
@@ -97,8 +97,9 @@ TEST(Script, NestedStopsTakeWhatTheyDoNotSayFromTheirParentAlone) {
 }
 
 TEST(Script, ARunCanHaveItsOwnRequests) {
-  const Scenario s = parse(R"({"stop": "x", "caption": "x", "run": "alone", "select": {"seq": "C"}})",
-                           R"("runs": [{"name": "alone", "requests": [{"id": "C", "token_ids": [1, 2]}]}],)");
+  const Scenario s =
+      parse_film(R"({"stop": "x", "caption": "x", "run": "alone", "select": {"seq": "C"}})",
+                 R"("runs": [{"name": "alone", "requests": [{"id": "C", "token_ids": [1, 2]}]}],)");
   EXPECT_EQ(scenario_of(s, "alone").requests.size(), 1U);
   EXPECT_EQ(s.script.stops[0].place.seq, 0);
 }
@@ -120,19 +121,19 @@ void write_wav(const fs::path& path, std::uint32_t bytes) {
 TEST(Script, AStopIsHeldAsLongAsItsVoice) {
   const test_support::TemporaryFolder folder;
   write_wav(folder.path() / "03.wav", 40000);
-  const Scenario s = parse(R"({"stop": "x", "caption": "x", "hold": "03.wav"})", "", folder.path());
+  const Scenario s = parse_film(R"({"stop": "x", "caption": "x", "hold": "03.wav"})", "", folder.path());
   EXPECT_DOUBLE_EQ(s.script.stops[0].hold, 2.5);
   EXPECT_EQ(s.script.stops[0].voice.filename(), "03.wav");
 }
 
-struct Wrong {
+struct WrongScript {
   const char* name;
   std::string film, rest;
   std::vector<const char*> says;
 };
 
-const std::vector<Wrong>& wrong_scripts() {
-  static const std::vector<Wrong> cases = {
+const std::vector<WrongScript>& wrong_scripts() {
+  static const std::vector<WrongScript> cases = {
       {"misspelt_key",
        "{\"stop\": \"x\",\n\"capton\": \"x\"}",
        "",
@@ -221,12 +222,12 @@ const std::vector<Wrong>& wrong_scripts() {
   return cases;
 }
 
-class ScriptErrors : public ::testing::TestWithParam<Wrong> {};
+class ScriptErrors : public ::testing::TestWithParam<WrongScript> {};
 
 TEST_P(ScriptErrors, NameThePlaceAndWhatToDo) {
   std::string error = "accepted";
   try {
-    parse(GetParam().film, GetParam().rest);
+    parse_film(GetParam().film, GetParam().rest);
   } catch (const InputError& e) {
     error = e.what();
   }
@@ -234,7 +235,7 @@ TEST_P(ScriptErrors, NameThePlaceAndWhatToDo) {
     EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
 }
 
-INSTANTIATE_TEST_SUITE_P(Wrong, ScriptErrors, ::testing::ValuesIn(wrong_scripts()),
+INSTANTIATE_TEST_SUITE_P(WrongScript, ScriptErrors, ::testing::ValuesIn(wrong_scripts()),
                          [](const auto& of) { return std::string(of.param.name); });
 
 }  // namespace

@@ -9,8 +9,6 @@ namespace {
 
 using trace::StepKind;
 
-EngineConfig roomy() { return pool(4, 24); }
-
 TEST(EnginePaths, WithoutACacheEveryTokenCostsItsWholeSequence) {
   const TinyModel model;
   const std::vector<Request> requests = {request(range(3, 9), 4), request(range(10, 12), 6, 2)};

@@ -135,8 +135,6 @@ std::vector<Request> busy() {
   return {request(range(3, 14), 9), request(range(20, 22), 12), request(shared, 8, 2), request({7}, 5, 3)};
 }
 
-EngineConfig roomy() { return pool(4, 24); }
-
 bool passed_through(const std::vector<StepPtr>& steps, AttentionPath path) {
   return std::ranges::any_of(steps, [path](const StepPtr& step) { return step->path == path; });
 }

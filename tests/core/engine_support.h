@@ -52,6 +52,8 @@ class Dice {
 /// first, first + 1, ..., last
 Ints range(std::int32_t first, std::int32_t last);
 EngineConfig pool(int block_size, int num_blocks);
+/// 24 blocks of 4: more than these tests ever need.
+inline EngineConfig roomy() { return pool(4, 24); }
 Request request(Ints token_ids, int max_tokens, int at_step = 0);
 /// Runs requests through a bookkeeping-only engine until nothing is left; fails when that takes too long.
 std::vector<StepPtr> run(const EngineConfig& config, const std::vector<Request>& requests);

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-ModelConfig load(const json& config) {
+ModelConfig load_config(const json& config) {
   const ScratchDir dir;
   dir.write("config.json", config.dump());
   return load_model_config(dir.path());
@@ -20,7 +20,7 @@ ModelConfig load(const json& config) {
 std::string error_with(const char* key, const json& value) {
   json config = small_config();
   config[key] = value;
-  return input_error([&] { load(config); });
+  return input_error([&] { load_config(config); });
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ TEST(ModelConfig, ReadsLlama) {
   config["head_dim"] = 16;
   config["eos_token_id"] = {3, 5};
   config["torch_dtype"] = "bfloat16";
-  const ModelConfig c = load(config);
+  const ModelConfig c = load_config(config);
   EXPECT_EQ(c.architecture, "LlamaForCausalLM");
   EXPECT_EQ(c.vocab_size, 53);
   EXPECT_EQ(c.hidden_size, 48);
@@ -58,7 +58,7 @@ TEST(ModelConfig, DefaultsOfWhatMayBeLeftOut) {
     config.erase(key);
   config["head_dim"] = nullptr;
   config["rope_scaling"] = nullptr;
-  const ModelConfig c = load(config);
+  const ModelConfig c = load_config(config);
   EXPECT_EQ(c.num_key_value_heads, 6);
   EXPECT_EQ(c.head_dim, 8);
   EXPECT_EQ(c.dtype, DType::f32);
@@ -70,24 +70,24 @@ TEST(ModelConfig, DefaultsOfWhatMayBeLeftOut) {
 TEST(ModelConfig, QwenDiffersInBiasAndNorm) {
   json config = small_config();
   config["architectures"] = {"Qwen2ForCausalLM"};
-  const ModelConfig qwen2 = load(config);
+  const ModelConfig qwen2 = load_config(config);
   EXPECT_TRUE(qwen2.attention_bias);
   EXPECT_FALSE(qwen2.attention_out_bias);
   EXPECT_FALSE(qwen2.qk_norm);
   config["architectures"] = {"Qwen3ForCausalLM"};
-  const ModelConfig qwen3 = load(config);
+  const ModelConfig qwen3 = load_config(config);
   EXPECT_FALSE(qwen3.attention_bias);
   EXPECT_TRUE(qwen3.qk_norm);
   config["architectures"] = {"LlamaForCausalLM"};
   config["attention_bias"] = true;
-  EXPECT_TRUE(load(config).attention_out_bias);
+  EXPECT_TRUE(load_config(config).attention_out_bias);
 }
 
 TEST(ModelConfig, ModelTypeStandsInForArchitectures) {
   json config = small_config();
   config.erase("architectures");
   config["model_type"] = "qwen3";
-  EXPECT_EQ(load(config).architecture, "Qwen3ForCausalLM");
+  EXPECT_EQ(load_config(config).architecture, "Qwen3ForCausalLM");
 }
 
 TEST(ModelConfig, RopeOfTransformersFourAndFive) {
@@ -99,12 +99,12 @@ TEST(ModelConfig, RopeOfTransformersFourAndFive) {
   json config = small_config();
   config["rope_theta"] = 500000.0;
   config["rope_scaling"] = llama3;
-  const ModelConfig four = load(config);
+  const ModelConfig four = load_config(config);
   config.erase("rope_scaling");
   config.erase("rope_theta");
   config["rope_parameters"] = llama3;
   config["rope_parameters"]["rope_theta"] = 500000.0;
-  const ModelConfig five = load(config);
+  const ModelConfig five = load_config(config);
   for (const ModelConfig& c : {four, five}) {
     EXPECT_DOUBLE_EQ(c.rope_theta, 500000.0);
     ASSERT_TRUE(c.rope_scaling);
@@ -112,8 +112,8 @@ TEST(ModelConfig, RopeOfTransformersFourAndFive) {
     EXPECT_EQ(c.rope_scaling->original_max_position_embeddings, 8192);
   }
   config["rope_parameters"] = {{"type", "default"}, {"rope_theta", 1e6}};
-  EXPECT_FALSE(load(config).rope_scaling);
-  EXPECT_DOUBLE_EQ(load(config).rope_theta, 1e6);
+  EXPECT_FALSE(load_config(config).rope_scaling);
+  EXPECT_DOUBLE_EQ(load_config(config).rope_theta, 1e6);
 }
 
 TEST(ModelConfig, RefusesWhatItCannotCompute) {
@@ -152,7 +152,7 @@ TEST(ModelConfig, NamesTheMissingKeyAndTheMissingFile) {
                           "num_attention_heads", "max_position_embeddings", "rms_norm_eps"}) {
     json config = small_config();
     config.erase(key);
-    expect_mentions(input_error([&] { load(config); }), {"config.json", key, "missing"});
+    expect_mentions(input_error([&] { load_config(config); }), {"config.json", key, "missing"});
   }
   const ScratchDir dir;
   expect_mentions(input_error([&] { load_model_config(dir.path()); }), {"config.json", "cannot read"});

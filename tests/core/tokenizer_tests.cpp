@@ -18,14 +18,14 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
-Tokenizer load(const json& tokenizer) {
+Tokenizer load_tokenizer(const json& tokenizer) {
   const ScratchDir dir;
   dir.write("tokenizer.json", tokenizer.dump());
   return Tokenizer::load(dir.path());
 }
 
 std::string error_of(const json& tokenizer) {
-  const std::string message = input_error([&] { load(tokenizer); });
+  const std::string message = input_error([&] { load_tokenizer(tokenizer); });
   expect_mentions(message, {"tokenizer.json"});
   return message;
 }
@@ -84,7 +84,7 @@ TEST(ByteLevel, EveryByteHasAStandInAndBack) {
 }
 
 TEST(Tokenizer, MergesInTheOrderTheyWereLearned) {
-  const Tokenizer t = load(small_tokenizer());
+  const Tokenizer t = load_tokenizer(small_tokenizer());
   EXPECT_EQ(texts(t, "the the"), (Texts{"<|endoftext|>", "the", " the"}));
   EXPECT_EQ(texts(t, "th e"), (Texts{"<|endoftext|>", "th", " ", "e"}));
   EXPECT_EQ(texts(t, "ababab"), (Texts{"<|endoftext|>", "abab", "ab"}));  // leftmost first
@@ -99,28 +99,29 @@ TEST(Tokenizer, MergesAsPairsAreTheSame) {
     const std::size_t space = text.find(' ');
     merge = {text.substr(0, space), text.substr(space + 1)};
   }
-  EXPECT_EQ(load(pairs).encode("the abab ä"), load(small_tokenizer()).encode("the abab ä"));
+  EXPECT_EQ(load_tokenizer(pairs).encode("the abab ä"),
+            load_tokenizer(small_tokenizer()).encode("the abab ä"));
 }
 
 TEST(Tokenizer, IgnoreMergesTakesWholeWordsFirst) {
   json file = small_tokenizer();
   file["model"]["vocab"]["cat"] = 263;  // a token no merge leads to
-  EXPECT_EQ(texts(load(file), "cat"), (Texts{"<|endoftext|>", "c", "a", "t"}));
+  EXPECT_EQ(texts(load_tokenizer(file), "cat"), (Texts{"<|endoftext|>", "c", "a", "t"}));
   file["model"]["ignore_merges"] = true;
-  EXPECT_EQ(texts(load(file), "cat"), (Texts{"<|endoftext|>", "cat"}));
-  EXPECT_EQ(texts(load(file), "cath"), (Texts{"<|endoftext|>", "c", "a", "th"}));
+  EXPECT_EQ(texts(load_tokenizer(file), "cat"), (Texts{"<|endoftext|>", "cat"}));
+  EXPECT_EQ(texts(load_tokenizer(file), "cath"), (Texts{"<|endoftext|>", "c", "a", "th"}));
 }
 
 TEST(Tokenizer, AByteThatIsNoTokenBecomesUnknownOrNothing) {
   json file = small_tokenizer();
   file["model"]["vocab"].erase("x");
-  EXPECT_EQ(texts(load(file), "axb"), (Texts{"<|endoftext|>", "ab"}));
+  EXPECT_EQ(texts(load_tokenizer(file), "axb"), (Texts{"<|endoftext|>", "ab"}));
   file["model"]["unk_token"] = "?";
-  EXPECT_EQ(texts(load(file), "axb"), (Texts{"<|endoftext|>", "a", "?", "b"}));
+  EXPECT_EQ(texts(load_tokenizer(file), "axb"), (Texts{"<|endoftext|>", "a", "?", "b"}));
 }
 
 TEST(Tokenizer, DecodeGivesTheBytesBack) {
-  const Tokenizer t = load(small_tokenizer());
+  const Tokenizer t = load_tokenizer(small_tokenizer());
   const std::string text = "the Ünïcöde\n\n🎭  \xE4\xFF tail\xC3";  // not UTF-8 in three places
   EXPECT_EQ(t.decode(t.encode(text)), text);
   EXPECT_EQ(t.decode({0, 84, -1, 100000, 84}), "SS");  // special and unknown ids are left out
@@ -130,7 +131,7 @@ TEST(Tokenizer, DecodeGivesTheBytesBack) {
 }
 
 TEST(Tokenizer, TokenTextShowsWhatIsNoUtf8) {
-  const Tokenizer t = load(small_tokenizer());
+  const Tokenizer t = load_tokenizer(small_tokenizer());
   EXPECT_EQ(t.token_text(1 + 0xE4), "<0xE4>");
   EXPECT_EQ(t.token_text(262), "ä");  // C3 A4 merged
   EXPECT_EQ(t.token_text(0), "<|endoftext|>");
@@ -139,7 +140,7 @@ TEST(Tokenizer, TokenTextShowsWhatIsNoUtf8) {
 }
 
 TEST(Tokenizer, SpecialTokensInTheTextAreFound) {
-  const Tokenizer t = load(small_tokenizer());
+  const Tokenizer t = load_tokenizer(small_tokenizer());
   EXPECT_EQ(texts(t, "a<|endoftext|>the"), (Texts{"<|endoftext|>", "a", "<|endoftext|>", "the"}));
   EXPECT_EQ(t.encode("<|endoftext|>"), (Ids{0, 0}));
   EXPECT_EQ(t.encode("<|endoftext").size(), 12U);
@@ -150,7 +151,7 @@ TEST(Tokenizer, AddedTokensStripAndStandAlone) {
   file["added_tokens"].push_back({{"id", 300}, {"content", "[A]"}, {"lstrip", true}, {"rstrip", true}});
   file["added_tokens"].push_back({{"id", 301}, {"content", "the"}, {"single_word", true}});
   file["added_tokens"].push_back({{"id", 302}, {"content", "[A]B"}, {"special", false}});
-  const Tokenizer t = load(file);
+  const Tokenizer t = load_tokenizer(file);
   EXPECT_EQ(t.encode("  [A]\n "), (Ids{0, 300}));
   EXPECT_EQ(t.encode("[A]B"), (Ids{0, 302}));  // the longest wins
   EXPECT_EQ(t.encode("the"), (Ids{0, 301}));
@@ -165,17 +166,17 @@ TEST(Tokenizer, TemplatesStandAroundTheText) {
   json around = file["post_processor"];
   around["single"].push_back({{"SpecialToken", {{"id", "<|endoftext|>"}}}});
   file["post_processor"] = {{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, around}}};
-  EXPECT_EQ(load(file).encode("S"), (Ids{0, 84, 0}));
+  EXPECT_EQ(load_tokenizer(file).encode("S"), (Ids{0, 84, 0}));
   file["post_processor"] = nullptr;
-  EXPECT_EQ(load(file).encode("S"), (Ids{84}));
+  EXPECT_EQ(load_tokenizer(file).encode("S"), (Ids{84}));
 }
 
 TEST(Tokenizer, NfcIsAcceptedOthersAreNot) {
   json file = small_tokenizer();
   file["normalizer"] = {{"type", "NFC"}};
-  EXPECT_EQ(texts(load(file), "ä"), (Texts{"<|endoftext|>", "ä"}));
+  EXPECT_EQ(texts(load_tokenizer(file), "ä"), (Texts{"<|endoftext|>", "ä"}));
   file["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}}}};
-  EXPECT_EQ(load(file).encode("S"), (Ids{0, 84}));
+  EXPECT_EQ(load_tokenizer(file).encode("S"), (Ids{0, 84}));
   file["normalizer"] = {{"type", "Lowercase"}};
   expect_mentions(error_of(file), {"normalizer", "Lowercase"});
 }
@@ -257,7 +258,7 @@ TEST(Tokenizer, SameIdsAsTheTokenizersLibrary) {
   const json goldens = json::parse(stream);
   ASSERT_GE(goldens.size(), 6U);
   for (const json& golden : goldens) {
-    const Tokenizer t = load(golden.at("tokenizer"));
+    const Tokenizer t = load_tokenizer(golden.at("tokenizer"));
     ASSERT_GE(golden.at("cases").size(), 100U);
     for (const json& c : golden.at("cases")) {
       EXPECT_EQ(t.encode(c[0].get<std::string>()), c[1].get<Ids>()) << golden.at("name") << " " << c[0];
@@ -266,7 +267,7 @@ TEST(Tokenizer, SameIdsAsTheTokenizersLibrary) {
 }
 
 TEST(Tokenizer, AMegabyteTakesLessThanTwoSeconds) {
-  const Tokenizer t = load(small_tokenizer());
+  const Tokenizer t = load_tokenizer(small_tokenizer());
   std::string prose, noise;
   std::mt19937 random(1);
   while (prose.size() < 1'000'000) prose += "the quick brown fox, ab 12 times; don't!\n";

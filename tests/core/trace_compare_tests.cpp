@@ -18,17 +18,8 @@
 namespace attn::trace::test {
 namespace {
 
-struct RealRun {
-  std::unique_ptr<Device> device = make_simt_device();
-  std::shared_ptr<Recording> recording;
-};
-
-const RealRun& paged_run() {
-  static const RealRun run = [] {
-    RealRun made;
-    made.recording = tight_run(*made.device, tight_config());
-    return made;
-  }();
+const TightRun& paged_run() {
+  static const TightRun run(tight_config());
   return run;
 }
 
@@ -49,7 +40,7 @@ std::string refusal(Inspector& inspector, int index, const Variant& variant) {
 }
 
 TEST(TraceCompare, EveryVariantOfEveryStepRunsAndRightOnesAgree) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   Inspector inspector(*run.device, run.recording);
   const ModelShape& model = run.recording->manifest().model;
   int launched = 0, wrong = 0;
@@ -83,7 +74,7 @@ TEST(TraceCompare, EveryVariantOfEveryStepRunsAndRightOnesAgree) {
 }
 
 TEST(TraceCompare, PathsThatOnlyMoveDataAgreeToTheBit) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   Inspector inspector(*run.device, run.recording);
   const int prefill = first_step(*run.recording, AttentionPath::prefill_packed, 1);
   for (const AttentionPath path : {AttentionPath::prefill_paged, AttentionPath::prefill_gather_flatten}) {
@@ -99,7 +90,7 @@ TEST(TraceCompare, PathsThatOnlyMoveDataAgreeToTheBit) {
 
 /// The first picture of the tour: o of the padded side is the paged one times Z / (Z + P).
 TEST(TraceCompare, PagedBesidePaddedDiffersByTheLaw) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   Inspector inspector(*run.device, run.recording);
   int shorter = 0;
   for (int index = 0; index < run.recording->num_steps(); ++index) {
@@ -130,7 +121,7 @@ TEST(TraceCompare, PagedBesidePaddedDiffersByTheLaw) {
 }
 
 TEST(TraceCompare, SwitchesReachTheKernel) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   Inspector inspector(*run.device, run.recording);
   const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);
   const auto step = run.recording->step(decode);
@@ -154,7 +145,7 @@ TEST(TraceCompare, SwitchesReachTheKernel) {
 
 /// What a variant is called is what the launch does: tiles, splits and level of its plan.
 TEST(TraceCompare, TextsSayWhatTheLevelReallyDoes) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   const ModelShape& model = run.recording->manifest().model;
   StepRecord step = *run.recording->step(first_step(*run.recording, AttentionPath::decode_paged, 1));
   step.config.k_tile = 8;
@@ -211,7 +202,7 @@ TEST(TraceCompare, LevelsAreThoseOfTheDevice) {
 }
 
 TEST(TraceCompare, SplitsLeaveTheirPartials) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   Inspector inspector(*run.device, run.recording);
   const int index = first_step(*run.recording, AttentionPath::decode_paged, 2);
   const auto compare = inspector.compare(index, 1, {.num_splits = 1}, {.k_tile = 4, .num_splits = 3});
@@ -239,7 +230,7 @@ TEST(TraceCompare, SplitsLeaveTheirPartials) {
 }
 
 TEST(TraceCompare, ImpossibleVariantsSayWhy) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   Inspector inspector(*run.device, run.recording);
   const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);
   const int cached = first_step(*run.recording, AttentionPath::prefill_paged, 1);
@@ -254,7 +245,7 @@ TEST(TraceCompare, ImpossibleVariantsSayWhy) {
 }
 
 TEST(TraceCompare, SidesAreKept) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   Inspector inspector(*run.device, run.recording);
   const Variant padded{.path = AttentionPath::decode_gather_padded}, naive{.level = 1};
   const int decode = first_step(*run.recording, AttentionPath::decode_paged, 1);

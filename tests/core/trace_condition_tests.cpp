@@ -20,19 +20,12 @@
 namespace attn::trace::test {
 namespace {
 
-struct RealRun {
-  std::unique_ptr<Device> device = make_simt_device();
-  std::shared_ptr<Recording> recording;
-};
-
-const RealRun& padded_run() {
-  static const RealRun run = [] {
-    RealRun made;
+const TightRun& padded_run() {
+  static const TightRun run([] {
     EngineConfig config = tight_config();
     config.decode_path = DecodePath::gather_padded;
-    made.recording = tight_run(*made.device, config);
-    return made;
-  }();
+    return config;
+  }());
   return run;
 }
 
@@ -103,7 +96,7 @@ TEST(TraceConditions, BlocksWrittenAndCountedAreTheRecords) {
 }
 
 TEST(TraceConditions, StolenMassIsWhatTheKernelMeasured) {
-  const RealRun& run = padded_run();
+  const TightRun& run = padded_run();
   Inspector inspector(*run.device, run.recording);
   int above = 0, below = 0;
   for (int i = 0; i < run.recording->num_steps(); ++i) {

@@ -46,21 +46,14 @@ class SmallGrids : public TileGrids {
   PlannedGrids planned_;
 };
 
-struct RealRun {
-  std::unique_ptr<Device> device = make_simt_device();
-  std::shared_ptr<Recording> recording;
-};
-
 /// Gather paths, so that every stage occurs.
-const RealRun& real_run() {
-  static const RealRun run = [] {
-    RealRun made;
+const TightRun& real_run() {
+  static const TightRun run([] {
     EngineConfig config = tight_config();
     config.prefill_path = PrefillPath::gather_flatten;
     config.decode_path = DecodePath::gather_padded;
-    made.recording = tight_run(*made.device, config);
-    return made;
-  }();
+    return config;
+  }());
   return run;
 }
 
@@ -193,7 +186,7 @@ TEST(TraceCursor, AnEmptyRecordingHasNowhereToGo) {
 }
 
 TEST(TraceCursor, PlannedTilesAreTheOnesTheKernelVisited) {
-  const RealRun& run = real_run();
+  const TightRun& run = real_run();
   Inspector inspector(*run.device, run.recording);
   for (int index = 0; index < run.recording->num_steps(); ++index) {
     const auto step = run.recording->step(index);

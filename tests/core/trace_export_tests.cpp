@@ -18,14 +18,14 @@
 namespace attn::trace::test {
 namespace {
 
-struct RealRun {
+struct RunSeen {
   std::unique_ptr<Device> device = make_simt_device();
   std::shared_ptr<Recording> recording = tight_run(*device, tight_config());
   std::shared_ptr<const AttentionView> view = Inspector(*device, recording).inspect(1, 1);
 };
 
-const RealRun& real_run() {
-  static const RealRun run;
+const RunSeen& run_seen() {
+  static const RunSeen run;
   return run;
 }
 
@@ -46,7 +46,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
 
 TEST(TraceExport, SafetensorsHoldTheRecordedBytes) {
   TemporaryFolder folder;
-  const RealRun& run = real_run();
+  const RunSeen& run = run_seen();
   const LayerRecord& layer = run.recording->step(1)->layers[1];
   for (const auto& [name, tensor] :
        {std::pair{"q", &layer.q}, {"k", &layer.k}, {"v", &layer.v}, {"o", &layer.o}, {"lse", &layer.lse}}) {
@@ -70,7 +70,7 @@ TEST(TraceExport, SafetensorsHoldTheRecordedBytes) {
 
 TEST(TraceExport, TablesHaveEveryNumberAtItsPlace) {
   TemporaryFolder folder;
-  const RealRun& run = real_run();
+  const RunSeen& run = run_seen();
   const auto step = run.recording->step(1);
   export_tensor(folder / "o.csv", *run.recording, 1, 1, "o", nullptr);
   const auto o = read_csv(folder / "o.csv");
@@ -120,7 +120,7 @@ TEST(TraceExport, ATableCanBeStoppedAndThenNothingIsThere) {
 
 TEST(TraceExport, RefusalsAreOneSentenceAndLeaveNothing) {
   TemporaryFolder folder;
-  const RealRun& run = real_run();
+  const RunSeen& run = run_seen();
   const auto refusal = [&](const std::filesystem::path& path, int layer, std::string_view tensor,
                            const AttentionView* view) {
     try {

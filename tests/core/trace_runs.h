@@ -20,4 +20,11 @@ std::shared_ptr<Recording> tight_run(Device& device, const EngineConfig& config,
                                      const std::filesystem::path& path = {},
                                      const attn::test::TinyShape& shape = {});
 
+/// Such a run and the emulator that it was made on.
+struct TightRun {
+  std::unique_ptr<Device> device = make_simt_device();
+  std::shared_ptr<Recording> recording;
+  explicit TightRun(const EngineConfig& config) : recording(tight_run(*device, config)) {}
+};
+
 }  // namespace attn::trace::test

@@ -17,11 +17,11 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
-const std::filesystem::path kModels = tree::source_dir() / "assets/models";
-const std::filesystem::path kModel = kModels / "shakespeare-1m";
+const std::filesystem::path kModelFolder = tree::source_dir() / "assets/models";
+const std::filesystem::path kModel = kModelFolder / "shakespeare-1m";
 
 json goldens() {
-  std::ifstream file(kModels / "goldens/shakespeare-1m.json");
+  std::ifstream file(kModelFolder / "goldens/shakespeare-1m.json");
   return json::parse(file);
 }
 

@@ -3,12 +3,11 @@
 #include <cstring>
 
 #include "kernels/common/check.h"
+#include "tests/kernels/extremes.h"
 #include "tests/kernels/oracle.h"
 
 namespace attn::test {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 /// Runs `check` at both levels.
 template <class F>

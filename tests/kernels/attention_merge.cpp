@@ -1,13 +1,11 @@
 // merge_states, and split-KV decode against the unsplit one.
 #include <cmath>
-#include <limits>
 
+#include "tests/kernels/extremes.h"
 #include "tests/kernels/oracle.h"
 
 namespace attn::test {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 struct Merged {
   std::vector<float> o, lse;

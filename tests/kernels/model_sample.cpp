@@ -3,19 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 
 #include "kernels/model/philox.h"
 #include "tests/kernels/attention_case.h"
+#include "tests/kernels/extremes.h"
 
 namespace attn::test {
 
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 struct Draw {
   int vocab = 0;

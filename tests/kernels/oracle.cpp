@@ -4,11 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/kernels/extremes.h"
+
 namespace attn::test {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// Does query i of a sequence with q_len queries and k_len keys see key j?
 bool sees(MaskAlignment mask, int i, int j, int q_len, int k_len) {

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "viz/frame.h"
@@ -45,6 +46,27 @@ class Headless {
 
   ImGuiContext* context_ = nullptr;
 };
+
+/// The value of a mark; "no mark NAME" when nothing of that name was drawn.
+inline std::string value_of(const Headless& screen, const std::string& name) {
+  const auto mark = screen.marks.get(name);
+  return mark ? mark->value : "no mark " + name;
+}
+
+inline bool inside(const Rect& outer, const Rect& inner) {
+  return inner.x >= outer.x - 0.01F && inner.y >= outer.y - 0.01F && inner.right() <= outer.right() + 0.01F &&
+         inner.bottom() <= outer.bottom() + 0.01F;
+}
+
+/// Window sizes in pixels, from too small to 4K, wide and upright.
+struct WindowSize {
+  float w, h;
+};
+constexpr WindowSize kWindowSizes[] = {{640, 480},   {800, 600},   {1024, 640},  {1280, 720},
+                                       {1366, 768},  {1440, 900},  {1600, 900},  {1920, 1080},
+                                       {2560, 1080}, {2560, 1440}, {1200, 1920}, {3840, 2160}};
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 /// What panels get, without a panel being drawn.
 Ui ui_of(const Frame& frame, Headless& screen);

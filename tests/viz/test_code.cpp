@@ -25,7 +25,7 @@ namespace {
 
 using trace::Stage;
 
-sample::Sample decode() {
+sample::Sample decode_23_keys() {
   return sample::make({.kind = trace::StepKind::decode,
                        .path = trace::AttentionPath::decode_paged,
                        .seqs = {{0, 10, 23, 22, 1, {5, 2, 9, 3, 14, 1}}}});
@@ -110,7 +110,7 @@ TEST(CodeSources, KernelsAreFoundByTheNameOfTheirLaunch) {
 
 TEST(CodePlaces, EveryStageOfAPrefillAndADecodeHasItsLine) {
   for (const bool prefill : {true, false}) {
-    sample::Sample sample = prefill ? sample::prefill() : decode();
+    sample::Sample sample = prefill ? sample::prefill() : decode_23_keys();
     launch(sample, Stage::store_kvcache, "store_kvcache_kernel<float>");
     launch(sample, Stage::gather, "gather_kv_kernel<float>");
     std::set<std::string> places;
@@ -135,7 +135,7 @@ TEST(CodePlaces, EveryStageOfAPrefillAndADecodeHasItsLine) {
 }
 
 TEST(CodePlaces, ATilePointsAtItsPhasesAndAtWhatFollows) {
-  const sample::Sample sample = decode();
+  const sample::Sample sample = decode_23_keys();
   const int tiles = sample.attention->num_tiles;
   ASSERT_GT(tiles, 2);
   for (const CodeTab tab : {CodeTab::kernel, CodeTab::pseudo}) {
@@ -222,7 +222,7 @@ TEST(CodeText, WordsStandForNames) {
 }
 
 TEST(CodeWatch, ValuesComeFromTheRecord) {
-  const sample::Sample sample = decode();
+  const sample::Sample sample = decode_23_keys();
   const Selection at{.stage = Stage::attention, .tile = 1};
   EXPECT_EQ(watch_value(sample.frame, at, "context_lens")->now, "23");
   EXPECT_EQ(watch_value(sample.frame, at, "slot_mapping")->now,
@@ -236,7 +236,7 @@ TEST(CodeWatch, ValuesComeFromTheRecord) {
 }
 
 TEST(Code, ShowsWhatRanAndWhatIsNext) {
-  const sample::Sample sample = decode();
+  const sample::Sample sample = decode_23_keys();
   Headless window(1600, 900);
   show_code(window);
   window.selection = {.stage = Stage::attention, .tile = 1};
@@ -262,7 +262,7 @@ TEST(Code, ShowsWhatRanAndWhatIsNext) {
 }
 
 TEST(Code, NamesLinkBothWays) {
-  const sample::Sample sample = decode();
+  const sample::Sample sample = decode_23_keys();
   Headless window(1600, 900);
   show_code(window);
   window.view.code.tab = static_cast<int>(CodeTab::host);

@@ -46,11 +46,6 @@ Sample prompt_and_answer() {
   return s;
 }
 
-std::string value_of(const Headless& screen, const char* name) {
-  const auto mark = screen.marks.get(name);
-  return mark ? mark->value : std::string("no mark ") + name;
-}
-
 TEST(CostLines, NumbersReadLikeNumbers) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(999), "999");

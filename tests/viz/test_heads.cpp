@@ -11,11 +11,6 @@
 namespace attn::viz {
 namespace {
 
-std::string value_of(const Headless& screen, const std::string& name) {
-  const auto mark = screen.marks.get(name);
-  return mark ? mark->value : "no mark " + name;
-}
-
 TEST(HeadLayout, SmallTilesLieInsideTheHeadTheyReadAndApart) {
   for (const int num_kv : {1, 2, 4, 8, 32}) {
     std::vector<int> kv_head;

@@ -16,8 +16,6 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 /// `rows` queries over `cols` keys of one head, bottom-right; weight of (r, c) = (r + 1) * 0.001 + c * 1e-5.
 std::shared_ptr<trace::AttentionView> matrix(int rows, int cols) {
   auto view = std::make_shared<trace::AttentionView>();

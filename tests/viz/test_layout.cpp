@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "headless.h"
 #include "viz/layout/bar_layout.h"
 #include "viz/layout/grid_layout.h"
 #include "viz/layout/label_spread.h"
@@ -18,16 +19,6 @@ namespace {
 bool overlap(const Rect& a, const Rect& b) {
   return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
-bool inside(const Rect& outer, const Rect& inner) {
-  return inner.x >= outer.x - 0.01F && inner.y >= outer.y - 0.01F && inner.right() <= outer.right() + 0.01F &&
-         inner.bottom() <= outer.bottom() + 0.01F;
-}
-
-struct Size {
-  float w, h;
-};
-constexpr Size kSizes[] = {{640, 480},  {800, 600},   {1024, 640},  {1280, 720},  {1366, 768},  {1440, 900},
-                           {1600, 900}, {1920, 1080}, {2560, 1080}, {2560, 1440}, {1200, 1920}, {3840, 2160}};
 constexpr float kScales[] = {0.75F, 1.0F, 1.35F, 2.0F, 2.5F};
 
 /// Every size, scale, mode, stage view (with a side view), dragged gaps, a banner, every page.
@@ -36,7 +27,7 @@ void for_every_layout(Check check) {
   const Splits dragged[] = {{},
                             {.left = 0.05F, .right = 0.9F, .bottom = 0.9F, .stage = 0.02F, .side = 0.95F},
                             {.left = 0.9F, .right = 0.01F, .bottom = 0.01F, .stage = 0.98F, .side = 0.05F}};
-  for (const Size size : kSizes) {
+  for (const WindowSize size : kWindowSizes) {
     for (const float scale : kScales) {
       for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
         for (int view = 0; view < 4; ++view) {
@@ -84,7 +75,7 @@ TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
 }
 
 TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
-  for (const Size size : kSizes) {
+  for (const WindowSize size : kWindowSizes) {
     for (const float scale : kScales) {
       if (size.h / scale < 250.0F) continue;  // below what the window allows at its largest letters
       std::array<bool, kNumPanels> seen{};

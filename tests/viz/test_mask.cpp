@@ -8,11 +8,6 @@
 namespace attn::viz {
 namespace {
 
-std::string value_of(const Headless& screen, const std::string& name) {
-  const auto mark = screen.marks.get(name);
-  return mark ? mark->value : "no mark " + name;
-}
-
 TEST(Mask, PreviewCountsBothAndNeverHidesTheEngine) {
   const auto s = sample::prefill();  // B: 4 queries over 12 keys, 8 cached
   Headless screen(1600, 900);

@@ -16,11 +16,6 @@ namespace {
 
 using sample::Sample;
 
-bool inside(const Rect& outer, const Rect& inner) {
-  return inner.x >= outer.x - 0.01F && inner.y >= outer.y - 0.01F && inner.right() <= outer.right() + 0.01F &&
-         inner.bottom() <= outer.bottom() + 0.01F;
-}
-
 TEST(PoolLayout, CardsAndSlotsStayInside) {
   const Rect area{5, 7, 440, 220};
   for (int blocks : {1, 6, 16, 64, 300, 2000}) {

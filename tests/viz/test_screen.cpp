@@ -17,11 +17,6 @@ namespace {
 
 using sample::Sample;
 
-std::string value_of(const Headless& screen, const std::string& name) {
-  const auto mark = screen.marks.get(name);
-  return mark ? mark->value : "(no mark " + name + ")";
-}
-
 const Command* only(const Commands& commands, Command::Kind kind) {
   const Command* found = nullptr;
   for (const Command& command : commands) {
@@ -103,15 +98,12 @@ TEST(Screen, MarksLieInsideTheirPanelAtEverySize) {
   Sample samples[] = {sample::prefill(), sample::padded_decode(),
                       sample::many(24, 300, 16, trace::StepKind::decode)};
   samples[1].frame.broken = Broken{.titles = {"Padding is attended"}, .max_abs_diff_o = 0.5, .note = ""};
-  constexpr std::pair<float, float> kSizes[] = {{640, 480},   {800, 600},   {1024, 640},  {1280, 720},
-                                                {1366, 768},  {1440, 900},  {1600, 900},  {1920, 1080},
-                                                {2560, 1080}, {2560, 1440}, {1200, 1920}, {3840, 2160}};
   for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
     for (const float scale : {0.75F, 1.0F, 1.5F, 2.5F}) {
       Headless screen(640, 480, scale);
       screen.view.mode = mode;
       apply_style(screen.view);
-      for (const auto& [w, h] : kSizes) {
+      for (const auto& [w, h] : kWindowSizes) {
         if (scale > 1.5F && h < 640.0F) continue;  // less than the smallest window at its largest letters
         screen.resize(w, h);
         for (int view = 0; view < 4; ++view) {

@@ -15,7 +15,7 @@ using sample::Sample;
 
 bool has(const Headless& screen, const std::string& name) { return screen.marks.get(name).has_value(); }
 
-const Command* only(const Commands& commands, Command::Kind kind) {
+const Command* only_one(const Commands& commands, Command::Kind kind) {
   EXPECT_EQ(commands.size(), 1U);
   return commands.size() == 1 && commands[0].kind == kind ? &commands[0] : nullptr;
 }
@@ -56,7 +56,7 @@ TEST(Menus, MouseAndKeyboardRunEntries) {
   Headless screen(1600, 900);
   screen.click(s.frame, "header/menu/Run");
   screen.click(s.frame, "menu/One engine step back");
-  ASSERT_NE(only(screen.commands, Command::Kind::step_back), nullptr);
+  ASSERT_NE(only_one(screen.commands, Command::Kind::step_back), nullptr);
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
 
   screen.type(s.frame, "m");
@@ -64,7 +64,7 @@ TEST(Menus, MouseAndKeyboardRunEntries) {
   EXPECT_EQ(static_cast<Menu>(screen.view.shell.menu), Menu::go);
   screen.press(s.frame, ImGuiKey_DownArrow);
   screen.press(s.frame, ImGuiKey_Enter);  // the second entry: back
-  ASSERT_NE(only(screen.commands, Command::Kind::step_back), nullptr);
+  ASSERT_NE(only_one(screen.commands, Command::Kind::step_back), nullptr);
 }
 
 TEST(Menus, AClickOutsideCloses) {
@@ -83,7 +83,7 @@ TEST(BreakIt, ListsSwitchesWithWhatGoesWrongAndRepairs) {
   Headless screen(1600, 900);
   screen.click(s.frame, "header/menu/Break it");
   screen.click(s.frame, "menu/mask=top_left");
-  const Command* broken = only(screen.commands, Command::Kind::set_switch);
+  const Command* broken = only_one(screen.commands, Command::Kind::set_switch);
   ASSERT_NE(broken, nullptr);
   EXPECT_EQ(broken->text, "mask");
   EXPECT_EQ(broken->value, "top_left");
@@ -97,7 +97,7 @@ TEST(BreakIt, ListsSwitchesWithWhatGoesWrongAndRepairs) {
   EXPECT_NE(screen.marks.get("banner/measured")->value.find("step 3"), std::string::npos);
   screen.click(s.frame, "header/menu/Break it");
   screen.click(s.frame, "menu/Everything right again");
-  const Command* right = only(screen.commands, Command::Kind::set_switch);
+  const Command* right = only_one(screen.commands, Command::Kind::set_switch);
   ASSERT_NE(right, nullptr);
   EXPECT_EQ(right->value, "bottom_right");
 }
@@ -143,7 +143,7 @@ TEST(Palette, PanelsAloneAndBreakPointsAreThere) {
   screen.view.shell.text = "stop at: ";
   screen.draw(s.frame);
   screen.click(s.frame, "palette/stop 0");
-  const Command* stop = only(screen.commands, Command::Kind::add_breakpoint);
+  const Command* stop = only_one(screen.commands, Command::Kind::add_breakpoint);
   ASSERT_NE(stop, nullptr);
   EXPECT_EQ(stop->condition.kind, trace::ConditionKind::block_written);
 }
@@ -185,7 +185,7 @@ TEST(Find, LooksIntoWhatHasFinished) {
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0].choice.title, "\"Capulet\"  F position 1, finished in step 7");
   entries[0].run(ui);
-  const Command* go = only(screen.commands, Command::Kind::select);
+  const Command* go = only_one(screen.commands, Command::Kind::select);
   ASSERT_NE(go, nullptr);
   EXPECT_EQ(go->selection.step, 6);
   EXPECT_EQ(go->selection.seq, 5);
@@ -204,7 +204,7 @@ TEST(EntryBox, GoesToAStepAndRefusesOthers) {
   EXPECT_TRUE(screen.commands.empty());
   screen.view.shell.text = "3";
   screen.click(s.frame, "entry/done");
-  const Command* seek = only(screen.commands, Command::Kind::seek);
+  const Command* seek = only_one(screen.commands, Command::Kind::seek);
   ASSERT_NE(seek, nullptr);
   EXPECT_EQ(seek->a, 2);
 }
@@ -219,7 +219,7 @@ TEST(EntryBox, AsksForTheNumberOfACondition) {
   EXPECT_EQ(screen.view.shell.text, "5");
   screen.view.shell.text = "12.5";
   screen.click(s.frame, "entry/done");
-  const Command* run = only(screen.commands, Command::Kind::run_to);
+  const Command* run = only_one(screen.commands, Command::Kind::run_to);
   ASSERT_NE(run, nullptr);
   EXPECT_DOUBLE_EQ(run->condition.x, 0.125);
 }
@@ -236,7 +236,7 @@ TEST(EntryBox, ExportsWhatIsChosenUnderTheNameOfIt) {
   EXPECT_TRUE(screen.commands.empty());
   screen.view.shell.text = "lse.csv";
   screen.click(s.frame, "entry/done");
-  const Command* written = only(screen.commands, Command::Kind::export_tensor);
+  const Command* written = only_one(screen.commands, Command::Kind::export_tensor);
   ASSERT_NE(written, nullptr);
   EXPECT_EQ(written->text, "lse.csv");
   EXPECT_EQ(written->value, "lse");
@@ -251,20 +251,20 @@ TEST(OpenDialog, EntersFoldersAndOpensFiles) {
   s.frame.recent_files = {"/old/b.trace"};
   Headless screen(1600, 900);
   screen.chord(s.frame, {.key = 'O', .ctrl = true});
-  ASSERT_NE(only(screen.commands, Command::Kind::list_folder), nullptr);
+  ASSERT_NE(only_one(screen.commands, Command::Kind::list_folder), nullptr);
   screen.draw(s.frame);
   screen.click(s.frame, "open/entry/runs");
-  const Command* enter = only(screen.commands, Command::Kind::list_folder);
+  const Command* enter = only_one(screen.commands, Command::Kind::list_folder);
   ASSERT_NE(enter, nullptr);
   EXPECT_EQ(enter->text, "/data/runs");
   screen.click(s.frame, "open/path//old/b.trace");
-  const Command* opened = only(screen.commands, Command::Kind::open_file);
+  const Command* opened = only_one(screen.commands, Command::Kind::open_file);
   ASSERT_NE(opened, nullptr);
   EXPECT_EQ(opened->text, "/old/b.trace");
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
   screen.view.shell.open(Overlay::open);
   screen.click(s.frame, "open/entry/tiny");  // a model is opened, not entered
-  ASSERT_NE(only(screen.commands, Command::Kind::open_file), nullptr);
+  ASSERT_NE(only_one(screen.commands, Command::Kind::open_file), nullptr);
 }
 
 TEST(Status, WorkShowsProgressAndCanBeCancelled) {
@@ -272,7 +272,7 @@ TEST(Status, WorkShowsProgressAndCanBeCancelled) {
   s.frame.work = {.text = "looking for: preemption", .fraction = 0.4F, .can_cancel = true};
   Headless screen(1600, 900);
   screen.click(s.frame, "status/cancel");
-  ASSERT_NE(only(screen.commands, Command::Kind::cancel), nullptr);
+  ASSERT_NE(only_one(screen.commands, Command::Kind::cancel), nullptr);
   EXPECT_NE(screen.marks.get("status/work")->value.find("40 %"), std::string::npos);
   s.frame.work = {};
   s.frame.stopped_at = "block 3 is written";

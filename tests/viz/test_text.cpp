@@ -15,12 +15,6 @@ namespace {
 
 using sample::Sample;
 
-struct Size {
-  float w, h;
-};
-constexpr Size kSizes[] = {{640, 480},  {800, 600},   {1024, 640},  {1280, 720},  {1366, 768},  {1440, 900},
-                           {1600, 900}, {1920, 1080}, {2560, 1080}, {2560, 1440}, {1200, 1920}, {3840, 2160}};
-
 constexpr float kTolerance = 1.0F;  // pixels: glyphs keep about that from the edges of their lines
 
 std::string told(const TextLog::Entry& entry) {
@@ -38,7 +32,7 @@ Rect ink_of(const TextLog::Entry& entry) {
   return {ink.x, top, ink.w, std::max(0.0F, std::min(ink.bottom(), entry.clip.bottom()) - top)};
 }
 
-bool overlap(const Rect& a, const Rect& b) {
+bool cover(const Rect& a, const Rect& b) {
   const float w = std::min(a.right(), b.right()) - std::max(a.x, b.x);
   const float h = std::min(a.bottom(), b.bottom()) - std::max(a.y, b.y);
   return w > kTolerance && h > kTolerance;
@@ -85,7 +79,7 @@ std::vector<std::string> faults_of(const TextLog& log, bool all_drawn = true) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const Rect ink = ink_of(*entries[i]);
       for (std::size_t j = i + 1; j < entries.size() && entries[j]->rect.y < ink.bottom(); ++j) {
-        if (overlap(ink, ink_of(*entries[j])))
+        if (cover(ink, ink_of(*entries[j])))
           out.push_back("overlap: " + told(*entries[i]) + " and " + told(*entries[j]));
       }
     }
@@ -104,7 +98,7 @@ void check_everywhere(ScreenMode mode, const Sample& sample, const Selection& se
   screen.view.text_log = &log;
   screen.selection = selection;
   std::set<std::string> told_already;
-  for (const Size size : kSizes) {
+  for (const WindowSize size : kWindowSizes) {
     screen.resize(size.w, size.h);
     for (int view = 0; view < 4; ++view) {
       screen.view.stage = static_cast<StageView>(view);

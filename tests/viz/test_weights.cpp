@@ -14,11 +14,6 @@
 namespace attn::viz {
 namespace {
 
-std::string value_of(const Headless& screen, const std::string& name) {
-  const auto mark = screen.marks.get(name);
-  return mark ? mark->value : "no mark " + name;
-}
-
 trace::TensorRecord tensor(std::int64_t rows, std::int64_t heads, std::int64_t width, float first) {
   trace::TensorRecord out{DType::f32, {rows, heads, width}, {}};
   std::vector<float> values;

@@ -21,7 +21,6 @@ namespace {
 using sample::Sample;
 using trace::Stage;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 TEST(NumberText, IsTheNumberOrSaysThatItIsNone) {

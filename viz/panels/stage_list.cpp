@@ -44,9 +44,8 @@ void draw_shape(Ui& ui, const Rect& box, const trace::ShapeNote& shape, std::siz
 void draw_launch(Ui& ui, const Rect& box, const trace::LaunchEntry& entry, std::size_t index) {
   const LaunchRecord& launch = entry.launch;
   const std::string time = std::isnan(launch.ms) ? "not measured" : fmt::format("{:.3f} ms", launch.ms);
-  const std::string right = fmt::format("{}  {}", bytes_text(launch.bytes), time);
-  const std::string_view shown =
-      first_fitting(ui, FontRole::mono_small, box.w * 0.6F, {right, bytes_text(launch.bytes), ""});
+  const std::string bytes = bytes_text(launch.bytes), right = fmt::format("{}  {}", bytes, time);
+  const std::string_view shown = first_fitting(ui, FontRole::mono_small, box.w * 0.6F, {right, bytes, ""});
   const float right_w = text_width(ui, FontRole::mono_small, shown) + ui.px(4);
   const std::string left =
       fmt::format("{}  {}\xC3\x97{}\xC3\x97{} of {}", launch.kernel, launch.grid.x, launch.grid.y,
@@ -59,7 +58,7 @@ void draw_launch(Ui& ui, const Rect& box, const trace::LaunchEntry& entry, std::
   mark(ui, fmt::format("stages/launch/{}", index), box,
        fmt::format("{}\ngrid {} {} {}, block {} {} {}, shared {} B\nmoves {}, {} FLOP, time {}",
                    launch.kernel, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
-                   launch.block.z, launch.shared_bytes, bytes_text(launch.bytes), launch.flop, time),
+                   launch.block.z, launch.shared_bytes, bytes, launch.flop, time),
        fmt::format("launches[{}], layer {}", index, entry.layer));
 }
 

@@ -10,6 +10,7 @@
 #include "core/trace/trace_file.h"
 #include "tests/app/program.h"
 #include "tests/app/user.h"
+#include "viz/menu_entries.h"
 
 namespace attn::app {
 namespace {
@@ -64,6 +65,29 @@ TEST_F(SessionRuns, RunToMakesStepsUntilTheConditionHolds) {
   EXPECT_EQ(frame().index, hit) << "and backwards from the end it is the same step";
   send(Kind::step_forward);
   EXPECT_EQ(frame().stopped_at, "") << "said until the next command";
+}
+
+/// Every line of the menu's "run to", in a run in which all of them happen: few blocks, attended pads, a row
+/// that is never stored. Only an error never does here: the emulator repeats a launch to the bit.
+TEST_F(SessionRuns, RunToFindsEveryKindOfCondition) {
+  int found = 0;
+  for (const trace::Condition& condition : viz::offered_conditions({}, frame())) {
+    open({"engine.num_blocks=9", "engine.decode_path=gather_padded", "engine.forget_store=3"});
+    viz::Command command;
+    command.kind = Kind::run_to;
+    command.a = 1;
+    command.condition = condition;
+    send(command);
+    const std::string text = trace::condition_text(condition);
+    if (condition.kind == ConditionKind::error_above) {
+      EXPECT_EQ(frame().stopped_at, "") << text;
+      continue;
+    }
+    EXPECT_TRUE(frame().stopped_at.starts_with(text)) << text << ": '" << frame().stopped_at << "'";
+    EXPECT_GT(frame().index, 0) << text;
+    ++found;
+  }
+  EXPECT_EQ(found, 10);
 }
 
 TEST_F(SessionRuns, WhatNeverHappensIsSaidAndThePictureStays) {

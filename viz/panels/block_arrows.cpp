@@ -40,7 +40,7 @@ void draw_arrow(const Ui& ui, const Rect& cell, const Rect& block, Rgb color, bo
   const float bend = 0.5F * (up ? from.y - neck.y : from.x - neck.x);
   const ImVec2 a = up ? ImVec2{from.x, from.y - bend} : ImVec2{from.x - bend, from.y};
   const ImVec2 b = up ? ImVec2{neck.x, neck.y + bend} : ImVec2{neck.x + bend, neck.y};
-  const ImU32 ink = rgba(color, strong ? 1.0F : 0.75F);
+  const ImU32 ink = rgba(color, strong ? 1.0F : 0.6F);
   ImGui::GetBackgroundDrawList()->AddBezierCubic(from, a, b, neck, ink,
                                                  std::max(1.0F, ui.px(strong ? 2.5F : 1.5F)));
   const float half = head * 0.5F;

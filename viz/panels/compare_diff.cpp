@@ -204,9 +204,14 @@ std::string difference_text(const Frame& frame, const trace::CompareView& compar
 
 void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
   const Rect heading{rect.x, rect.y, rect.w, ui.px(20)};
-  text_in(ui, FontRole::strong, heading, ui[Color::text], difference_text(ui.frame, compare), Align::left);
+  const std::string text = difference_text(ui.frame, compare);
+  const std::string_view brief = std::string_view(text).substr(0, text.find(" in head "));
+  text_in(ui, FontRole::strong, heading, ui[Color::text],
+          first_fitting(ui, FontRole::strong, heading.w,
+                        {text, brief, brief.substr(std::min(brief.find("max"), brief.size()))}),
+          Align::left);
   name_tag(ui, {heading.x, heading.y, text_width(ui, FontRole::strong, "o"), heading.h}, "o");
-  mark(ui, "compare/diff/text", heading, difference_text(ui.frame, compare), "o of both launches");
+  mark(ui, "compare/diff/text", heading, text, "o of both launches");
   const DiffGrid grid = grid_of(ui, compare);
   const int heads = compare.a.view->num_heads;
   const float label_w = ui.px(32), foot = ui.px(16);

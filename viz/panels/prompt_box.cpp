@@ -14,7 +14,7 @@ constexpr int kMaxTokensLimit = 4096;
 
 /// "" when a prompt can be added now, else the reason.
 std::string reason_against(const Ui& ui) {
-  if (!ui.frame.live) return "this is a recording: start with a scenario or a model to add prompts";
+  if (!ui.frame.live) return "a recording: open a scenario or a model";
   if (ui.view.prompt.find_first_not_of(" \n\t\r") == std::string::npos) return "type a prompt first";
   return {};
 }

@@ -168,7 +168,7 @@ TEST(TraceCompare, TextsSayWhatTheLevelReallyDoes) {
 
 /// What cannot run on a device is neither offered nor accepted, and what runs instead is said.
 TEST(TraceCompare, LevelsAreThoseOfTheDevice) {
-  const RealRun& run = paged_run();
+  const TightRun& run = paged_run();
   StepRecord step = *run.recording->step(first_step(*run.recording, AttentionPath::prefill_packed, 1));
   step.config.k_tile = 0;
   ModelShape model = run.recording->manifest().model;

@@ -97,7 +97,7 @@ TEST(TraceExport, TablesHaveEveryNumberAtItsPlace) {
 
 TEST(TraceExport, ATableCanBeStoppedAndThenNothingIsThere) {
   TemporaryFolder folder;
-  const RealRun& run = real_run();
+  const RunSeen& run = run_seen();
   for (const char* tensor : {"o", "weights"}) {
     int asked = 0;
     const auto stop_at = [&](int last) {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <list>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -122,10 +121,15 @@ class Timing {
 }  // namespace
 
 struct Inspector::State {
+  /// A launch with the probe: its view, and o as the engine would have made it.
+  struct Seen {
+    std::shared_ptr<const AttentionView> view;
+    std::shared_ptr<const TensorRecord> o;
+  };
   /// One side of a comparison with the output that the other is compared with.
   struct Side {
     CompareSide side;
-    TensorRecord o;
+    std::shared_ptr<const TensorRecord> o;
   };
   struct SideKey {
     Place place;
@@ -152,14 +156,15 @@ struct Inspector::State {
     return reads_cache(path) ? pools.at(place.index, place.layer) : nullptr;
   }
 
-  std::shared_ptr<const AttentionView> launch_view(const StepRecord& step, const Variant& variant,
-                                                   const Place& place) {
+  Seen launch_view(const StepRecord& step, const Variant& variant, const Place& place) {
     const LayerRecord& record = recorded_layer(step, place.layer);
     auto view = std::make_shared<AttentionView>();
+    auto o = std::make_shared<TensorRecord>();
     const StepRecord launched = launched_step(step, variant);
     const RowWindow& window = place.window;
     if (launched.path == AttentionPath::identity) {
       *view = identity_view(step, model(), record);
+      *o = record.o;
     } else {
       const auto pool = pool_for(launched.path, place);
       const LaunchJob job(launched, model(), record, pool.get(), window, device.traits());
@@ -169,9 +174,10 @@ struct Inspector::State {
       // Where the level that was recorded knows no probe, its own output is what the record is held against.
       if (out.level < wanted) out.o = launch_attention(device, job.inputs(), false).o;
       *view = std::move(out.view);
+      *o = std::move(out.o);
       view->first_row = window.first_row;
       view->pool = pool;
-      view->max_abs_diff_o = max_abs_diff(out.o, cut_rows(record.o, window.first_row, window.num_rows));
+      view->max_abs_diff_o = max_abs_diff(*o, cut_rows(record.o, window.first_row, window.num_rows));
       view->k_lens.clear();
       view->attended.clear();
       for (std::size_t b = 0; b < static_cast<std::size_t>(launched.num_scheduled); ++b) {
@@ -181,58 +187,64 @@ struct Inspector::State {
     }
     view->layer = place.layer;
     view->max_abs_o = max_abs(record.o);
-    return view;
+    return {std::move(view), std::move(o)};
   }
 
-  std::shared_ptr<const AttentionView> view_of(const StepRecord& step, const Place& place) {
-    if (const auto* known = views.find(place)) return *known;
-    auto view = launch_view(step, {}, place);
-    return views.keep(place, view, bytes_of(*view));
+  Seen view_of(const StepRecord& step, const Place& place) {
+    if (const Seen* known = views.find(place)) return *known;
+    Seen seen = launch_view(step, {}, place);
+    const std::size_t bytes = bytes_of(*seen.view) + seen.o->data.size();
+    return views.keep(place, std::move(seen), bytes);
   }
 
-  /// What the variant costs and gives is taken from a launch without the probe, as the engine would make it;
-  /// its weights and tiles from a second one with the probe.
+  /// On a GPU what the variant costs and gives is taken from launches without the probe, as the engine would
+  /// make them, with their times. The emulator's times mean nothing and a probe changes no bit of o: what the
+  /// launchers note without running is enough there.
+  std::vector<LaunchEntry> launch_plainly(Side& made, const StepRecord& launched, const LayerRecord& record,
+                                          const Place& place) {
+    const auto pool = pool_for(launched.path, place);
+    std::vector<LaunchEntry> ran;
+    if (device.kind() == DeviceKind::cuda) {
+      const LaunchJob job(launched, model(), record, pool.get(), place.window, device.traits());
+      launch_attention(device, job.inputs(), false);  // the first launch of a kernel pays for its loading
+      const Timing timing(device);
+      AttentionOutputs out = launch_attention(device, job.inputs(), false);
+      made.o = std::make_shared<const TensorRecord>(std::move(out.o));
+      ran = std::move(out.launches);
+      for (const LaunchEntry& entry : ran) made.side.ms += entry.launch.ms;
+      if (place.window == whole_batch(launched)) return ran;
+    } else {
+      made.side.ms = NAN;
+    }
+    return attention_records(device, {&launched, &model(), &record.q, &record.k, &record.v, pool.get()});
+  }
+
   const Side& side_of(const StepRecord& step, const Variant& variant, const Place& place) {
     const SideKey key{place, variant};
     if (const Side* known = sides.find(key)) return *known;
+    const Seen seen = variant.as_recorded() ? view_of(step, place) : launch_view(step, variant, place);
     Side made;
     made.side.variant = variant;
     made.side.text = variant_text(variant, step, model(), device.traits());
-    made.side.view = variant.as_recorded() ? view_of(step, place) : launch_view(step, variant, place);
-    const LayerRecord& record = recorded_layer(step, place.layer);
+    made.side.view = seen.view;
+    made.o = seen.o;
     const StepRecord launched = launched_step(step, variant);
-    if (launched.path == AttentionPath::identity) {
-      made.o = record.o;
-    } else {
-      const auto pool = pool_for(launched.path, place);
-      const LaunchJob job(launched, model(), record, pool.get(), place.window, device.traits());
-      // The first launch of a kernel on a GPU pays for its loading. The emulator's times mean nothing.
-      std::optional<Timing> timing;
-      if (device.kind() == DeviceKind::cuda) {
-        launch_attention(device, job.inputs(), false);
-        timing.emplace(device);
-      }
-      AttentionOutputs out = launch_attention(device, job.inputs(), false);
-      made.o = std::move(out.o);
-      for (const LaunchEntry& entry : out.launches) made.side.ms += entry.launch.ms;
-      made.side.launches =
-          place.window == whole_batch(launched)
-              ? std::move(out.launches)
-              : attention_records(device, {&launched, &model(), &record.q, &record.k, &record.v, pool.get()});
+    if (launched.path != AttentionPath::identity) {
+      made.side.launches = launch_plainly(made, launched, recorded_layer(step, place.layer), place);
       for (LaunchEntry& entry : made.side.launches) {
         entry.layer = place.layer;
         made.side.bytes += entry.launch.bytes;
         made.side.flop += entry.launch.flop;
       }
     }
-    const std::size_t bytes = bytes_of(*made.side.view) + made.o.data.size();
+    const std::size_t bytes = bytes_of(*made.side.view) + made.o->data.size();
     return sides.keep(key, std::move(made), bytes);
   }
 
   Device& device;
   std::shared_ptr<const Store> store;
   PoolHistory pools;
-  Kept<Place, std::shared_ptr<const AttentionView>> views;
+  Kept<Place, Seen> views;
   Kept<SideKey, Side> sides;
   Kept<PairKey, std::shared_ptr<const CompareView>> pairs;
 };
@@ -245,7 +257,7 @@ Inspector::~Inspector() = default;
 std::shared_ptr<const AttentionView> Inspector::inspect(int index, int layer, const Focus& focus) {
   const auto step = state_->store->step(index);
   recorded_layer(*step, layer);  // or say which are
-  return state_->view_of(*step, state_->place_of(*step, index, layer, focus));
+  return state_->view_of(*step, state_->place_of(*step, index, layer, focus)).view;
 }
 
 std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, const Variant& a,
@@ -263,7 +275,7 @@ std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, cons
   if (const auto* known = state_->pairs.find(key)) return *known;
   const State::Side left = state_->side_of(*step, a, place);  // a copy: the other may push it out
   const State::Side& right = state_->side_of(*step, b, place);
-  auto compared = std::make_shared<CompareView>(compare_sides(left.side, left.o, right.side, right.o));
+  auto compared = std::make_shared<CompareView>(compare_sides(left.side, *left.o, right.side, *right.o));
   compared->index = index;
   compared->layer = layer;
   compared->rows = whole_batch(*step).num_rows;

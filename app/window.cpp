@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -89,6 +90,9 @@ bool handle_events(bool settled, double sleep) {
   glfwWaitEventsTimeout(sleep);
   return Clock::now() - before < std::chrono::duration<double>(sleep * 0.98);
 }
+
+/// A second late rather than early: a clock must not be redrawn with the old minute.
+double seconds_to_next_minute() { return 61.0 - static_cast<double>(std::time(nullptr) % 60); }
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -189,7 +193,8 @@ double Window::longest_sleep() const {
   if (view_.playing || session_->working()) return kMoving;
   if (ImGui::GetIO().WantTextInput) return kBlinkingCursor;
   if (options_.seconds > 0.0) return kMoving;
-  return view_.teach.notes ? kClock : 0.0;
+  if (view_.teach.notes) return kClock;
+  return view_.mode == viz::ScreenMode::present ? seconds_to_next_minute() : 0.0;  // its header has a clock
 }
 
 /// The monitor's scale, kept in the view when the window moves to another monitor.
@@ -267,7 +272,6 @@ void Window::show_notes() {
     teach.notes_elsewhere = false;
     return;
   }
-  teach.clock = clock_text(seconds_since(taught_since_));
   if (!notes_ && !notes_refused_) {
     try {
       notes_ = std::make_unique<NotesWindow>(window_.get());
@@ -319,6 +323,7 @@ void Window::run() {
     if (handle_events(settled, longest_sleep())) to_draw = kSettleFrames;
     follow_monitor();
     session_->tick(view_, Clock::now());
+    view_.teach.clock = clock_text(seconds_since(taught_since_));
     viz::Commands commands = draw();
     --to_draw;
     if (!dropped_.empty()) {

@@ -177,6 +177,21 @@ TEST(Teaching, ThePenDrawsAndPointsAtNothingUntilTheStepChanges) {
   EXPECT_FALSE(screen.commands.empty());
 }
 
+TEST(Teaching, PresentHasAClockButPicturesDoNot) {
+  const Sample s = sample::prefill();
+  Headless screen(1920, 1080);
+  screen.view.teach.clock = "14:03   0:12:00 since the start";
+  screen.draw(s.frame);
+  EXPECT_FALSE(screen.marks.find("header/time")) << "in explore nobody needs one";
+  screen.view.mode = ScreenMode::present;
+  screen.draw(s.frame);
+  ASSERT_TRUE(screen.marks.find("header/time"));
+  EXPECT_EQ(screen.marks.find("header/time")->value, "14:03");
+  screen.view.picture.still = true;
+  screen.draw(s.frame);
+  EXPECT_FALSE(screen.marks.find("header/time"));
+}
+
 TEST(Teaching, NotesHaveTheNextStopAndTheClock) {
   Sample s = sample::prefill();
   s.frame.lesson = lesson_now();

@@ -135,6 +135,19 @@ float step_width(const Ui& ui) {
          text_width(ui, FontRole::strong, step_of_text(ui.frame, ui.frame.index)) + ui.px(4);
 }
 
+/// The time of day for whoever stands in front of it, where there is room; returns the left edge.
+float draw_time(Ui& ui, float right) {
+  const std::string& clock = ui.view.teach.clock;
+  if (ui.view.mode != ScreenMode::present || ui.view.picture.still || clock.empty()) return right;
+  const std::string time = clock.substr(0, clock.find(' '));
+  const float width = text_width(ui, FontRole::strong, time) + 1.0F;
+  if (ui.body.w < ui.px(1200)) return right;
+  const Rect box{right - width, ui.body.y, width, ui.body.h};
+  text_in(ui, FontRole::strong, box, ui[Color::muted], time, Align::right);
+  mark(ui, "header/time", box, time, "clock of this computer");
+  return box.x - ui.px(18);
+}
+
 }  // namespace
 
 void draw_header(Ui& ui, const ScreenLayout& layout) {
@@ -146,6 +159,7 @@ void draw_header(Ui& ui, const ScreenLayout& layout) {
     right = draw_stepper(ui, right, "head", ui.selection.head, num_heads(ui.frame), &Selection::head);
     right = draw_stepper(ui, right, "layer", ui.selection.layer, num_layers(ui.frame), &Selection::layer);
   }
+  right = draw_time(ui, right);
   const bool titles = ui.view.mode == ScreenMode::explore && bar.w >= ui.px(1240);
   float x = still
                 ? bar.x

@@ -15,6 +15,11 @@ void add_set_option(CLI::App& command, std::vector<std::string>& overrides) {
       ->take_all();
 }
 
+void add_report_option(CLI::App& command, std::string& file) {
+  command.add_option("--bench", file,
+                     "report of `attnscope bench` for the roofline; default: the one it kept");
+}
+
 DeviceChoice device_choice(const std::string& name) {
   if (name == "cuda") return DeviceChoice::cuda;
   return name == "simt" ? DeviceChoice::simt : DeviceChoice::automatic;

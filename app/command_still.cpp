@@ -43,6 +43,7 @@ struct StillOptions {
   viz::SideView side = viz::SideView::stages;
   viz::WeightScale weights = viz::WeightScale::linear;
   bool compare = false;
+  std::string bench;
   std::string panel;
   int scale_out = 1;
   bool transparent = false;
@@ -93,6 +94,7 @@ struct Scene {
         session(subject, choice, [] {}) {
     size.first *= options.scale_out;
     size.second *= options.scale_out;
+    session.set_machine(read_machine(options.bench));
     go_to_place(session, subject.link, view);
     source = provenance_of(session.frame(), session.selection(), trace_hash(session.store()));
     if (options.provenance) view.picture.provenance = source;
@@ -209,6 +211,7 @@ void add_common(CLI::App& command, StillOptions& options) {
   command.add_flag("--transparent", options.transparent, "nothing behind the panels");
   command.add_flag("--provenance", options.provenance, "a line that says where the numbers come from");
   add_view(command, options);
+  add_report_option(command, options.bench);
   add_set_option(command, options.overrides);
   add_device_option(command, options.device);
 }

@@ -37,6 +37,7 @@ Subject first_subject(DeviceChoice choice, const ViewOptions& options, WindowOpt
 int view_file(const ViewOptions& options) {
   // Everything that can be wrong is read before a window opens: the message then stays in the terminal.
   const DeviceChoice choice = device_choice(options.device);
+  const Machine machine = read_machine(options.bench);
   WindowOptions window;
   window.settings = settings_path();
   const Subject subject = options.file.empty() ? first_subject(choice, options, window)
@@ -54,6 +55,7 @@ int view_file(const ViewOptions& options) {
   if (!options.theme.empty()) window.theme = *viz::theme_named(options.theme);
   show_window(window, [&](std::function<void()> changed) {
     auto session = std::make_unique<Session>(subject, choice, std::move(changed), options.trace);
+    session->set_machine(machine);
     if (subject.link.has_place()) go_to_link(*session, subject.link);
     return session;
   });
@@ -68,6 +70,7 @@ void add_view_command(CLI::App& app, Action& action) {
       "FILE or FILE#step=12&layer=0&head=2; nothing = what was open last, at first the lessons");
   command->add_option("--trace", options->trace, "also record a live run into this .attn file");
   add_theme_option(*command, options->theme);
+  add_report_option(*command, options->bench);
   command->add_option("--seconds", options->seconds, "close the window by itself after so long");
   command->add_flag("--print-start", options->print_start, "print the time from start to the first frame");
   add_set_option(*command, options->overrides);

@@ -33,6 +33,8 @@ void add_device_option(CLI::App& command, std::string& name);
 void add_set_option(CLI::App& command, std::vector<std::string>& overrides);
 /// Adds --theme dark|light|contrast|print.
 void add_theme_option(CLI::App& command, std::string& theme);
+/// Adds --bench FILE, the report that the roofline shows.
+void add_report_option(CLI::App& command, std::string& file);
 /// Parses what add_device_option read. PRECOND: it passed the option's own check.
 DeviceChoice device_choice(const std::string& name);
 
@@ -40,6 +42,7 @@ struct ViewOptions {
   std::string file;  // scenario, trace or tensor case; "" = what was open last, at first the lessons
   std::string trace;
   std::string theme;  // "" = as it was the last time
+  std::string bench;  // report for the roofline; "" = the one that the bench kept
   std::string device = "auto";
   std::vector<std::string> overrides;
   double seconds = 0.0;  // 0 = until the user closes it

@@ -15,6 +15,7 @@
 #include "app/job.h"
 #include "app/lesson.h"
 #include "app/lesson_facts.h"
+#include "app/machine.h"
 #include "app/open_run.h"
 #include "app/right_run.h"
 #include "app/search.h"
@@ -52,6 +53,11 @@ class Session {
   bool complete() const { return complete_; }
   /// One sentence for the status line, until the next command.
   void say(std::string sentence) { message_ = std::move(sentence); }
+  /// What the bench measured on this machine.
+  void set_machine(Machine machine) {
+    frame_.machine = std::move(machine.view);
+    frame_.machine_note = std::move(machine.note);
+  }
   void set_recent_files(std::vector<std::string> files) { frame_.recent_files = std::move(files); }
   /// Scripts are told from now on: that of what is open, and those of what is opened later. Without this a
   /// scenario with stops is run as any other.

@@ -19,8 +19,8 @@ inline constexpr std::array<std::string_view, 0> kViewNames{};
 template <>
 inline constexpr std::array<std::string_view, 2> kViewNames<viz::ScreenMode>{"explore", "present"};
 template <>
-inline constexpr std::array<std::string_view, 4> kViewNames<viz::StageView>{"weights", "tiles", "heads",
-                                                                            "compare"};
+inline constexpr std::array<std::string_view, viz::kNumStageViews> kViewNames<viz::StageView>{
+    "weights", "tiles", "heads", "compare", "roofline"};
 template <>
 inline constexpr std::array<std::string_view, 4> kViewNames<viz::SideView>{"code", "stages", "costs",
                                                                            "changes"};

@@ -11,6 +11,7 @@
 #include "viz/lookup.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/pool_facts.h"
+#include "viz/roofline_facts.h"
 #include "viz/screen.h"
 
 namespace attn::viz {
@@ -96,7 +97,7 @@ std::string describe_weights(const Frame& frame, const Selection& selection, con
   const Mass mass = measure_mass(in, q);
   std::string out =
       fmt::format("Softmax weights of {}, layer {}, head {}, query {} ({}): ", seq_letter(rows.seq),
-                  view.layer, selection.head, row - rows.q0, view.kernel);
+                  view.layer, selection.head, row - rows.q0, with_probe_note(frame, view.kernel, ", "));
   out += best < 0
              ? "no visible key"
              : fmt::format("largest {:.4f} at key {}", num(view.weight(selection.head, row, best)), best);

@@ -16,6 +16,7 @@
 #include "core/trace/step_record.h"
 #include "kernels/common/launch.h"
 #include "viz/lesson_view.h"
+#include "viz/machine_view.h"
 
 namespace attn::viz {
 
@@ -102,6 +103,8 @@ struct Frame {
   std::shared_ptr<const trace::StepDiff> changes;     // since the previous step; null at the first
   std::shared_ptr<const trace::StepDiff> diff;        // against the step that D compares with; else null
   std::shared_ptr<const trace::RunCosts> run_costs;   // steps up to and including this one
+  std::shared_ptr<const MachineView> machine;         // what the bench measured here; null: nothing
+  std::string machine_note;                           // why null although there is a file
   std::vector<trace::Bookmark> bookmarks;
   std::vector<trace::Condition> breakpoints;
   std::string stopped_at;        // the sentence of the condition that a run stopped at; "" none

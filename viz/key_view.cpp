@@ -104,10 +104,10 @@ bool change_view(KeyAction action, int argument, const Frame& frame, ViewState& 
       ++view.page;
       return true;
     case KeyAction::next_stage_view:
-      view.stage = static_cast<StageView>((static_cast<int>(view.stage) + 1) % 4);
+      view.stage = static_cast<StageView>((static_cast<int>(view.stage) + 1) % kNumStageViews);
       return true;
     case KeyAction::next_side_view:
-      show_side(view, static_cast<SideView>((static_cast<int>(view.side) + 1) % 4));
+      show_side(view, static_cast<SideView>((static_cast<int>(view.side) + 1) % kNumSideViews));
       return true;
     case KeyAction::side_alone:
       view.maximised = is_side_panel(view.maximised) ? PanelId::count_ : side_panel(view.side);

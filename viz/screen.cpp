@@ -27,6 +27,7 @@
 #include "viz/panels/packed_strip.h"
 #include "viz/panels/question_card.h"
 #include "viz/panels/requests.h"
+#include "viz/panels/roofline.h"
 #include "viz/panels/side_tabs.h"
 #include "viz/panels/stage_list.h"
 #include "viz/panels/stage_tabs.h"
@@ -109,6 +110,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_numbers(ui, layout[PanelId::numbers]);
   draw_tiles(ui, layout[PanelId::tiles]);
   draw_compare(ui, layout[PanelId::compare]);
+  draw_roofline(ui, layout[PanelId::roofline]);
   draw_block_pool(ui, layout[PanelId::pool]);
   draw_free_queue(ui, layout[PanelId::free_queue]);
   draw_block_tables(ui, layout[PanelId::tables]);

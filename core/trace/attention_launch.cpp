@@ -231,7 +231,15 @@ class Launch {
     params.workspace = workspace_.as();
     params.workspace_bytes = plan.workspace_bytes;
     params.probe = probe_buffers();
+    if (plan.level == 3) params.tickets = tickets();
     device_.kernels().decode_attention(params, device_.context());
+  }
+
+  /// As the engine keeps them: without, a launch of its own would clear a part of the workspace first.
+  std::uint32_t* tickets() {
+    tickets_ = buffer(sizeof(std::uint32_t) * num_q() * heads(), "decode tickets");
+    if (!records_only_) device_.fill(tickets_.as<>(), 0, tickets_.bytes());
+    return tickets_.as<std::uint32_t>();
   }
 
   /// A probe can change the level that runs, so a plan must know of it before its buffers have a size.
@@ -352,7 +360,7 @@ class Launch {
   bool probe_, records_only_;
   int width_ = 0, k_tile_ = 0, num_tiles_ = 0, num_splits_ = 1, keys_per_split_ = 0, level_ = 0;
   float wanted_ = 0.0F;
-  Buffer q_, k_, v_, o_, lse_, cu_q_, cu_k_, lens_, tables_, workspace_;
+  Buffer q_, k_, v_, o_, lse_, cu_q_, cu_k_, lens_, tables_, workspace_, tickets_;
   Buffer scores_, weights_, tiles_[4];
 };
 

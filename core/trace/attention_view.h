@@ -12,6 +12,16 @@
 
 namespace attn::trace {
 
+/// What the attention of a layer takes at one level of the kernels: sums over the launches it would make.
+struct LevelCost {
+  int level = 0;
+  std::string kernel;  // of the attention itself, not of gather or merge
+  std::uint64_t bytes = 0;
+  std::uint64_t flop = 0;
+  std::uint64_t exps = 0;  // one per visible pair and query head
+  int launches = 0;
+};
+
 /// Index helpers follow the kernels' probe: [H, Nq, columns].
 struct AttentionView {
   int step = 0;
@@ -39,7 +49,11 @@ struct AttentionView {
   std::shared_ptr<const Pool> pool;                            // the cache it read; null: K/V were packed
   double max_abs_diff_o = std::numeric_limits<double>::quiet_NaN();  // this launch vs the recorded o
   double max_abs_o = 0.0;
+  // Whose o that was: `kernel`, or the level's own kernel where that has no probe.
+  std::string o_kernel = {};
+  std::vector<LevelCost> levels;  // of the whole batch; those that this shape and this device have, ascending
 
+  const std::string& checked_kernel() const { return o_kernel.empty() ? kernel : o_kernel; }
   /// `row` is packed over the whole batch.
   bool has_row(int row) const { return row >= first_row && row < first_row + num_q; }
   float weight(int head, int row, int col) const { return weights[at(head, row, max_k, col)]; }

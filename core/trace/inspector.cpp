@@ -11,6 +11,7 @@
 
 #include "core/trace/attention_launch.h"
 #include "core/trace/launch_job.h"
+#include "core/trace/level_costs.h"
 #include "core/trace/pool_history.h"
 #include "core/trace/record_check.h"
 #include "core/trace/tensor_values.h"
@@ -172,12 +173,20 @@ struct Inspector::State {
       const int wanted =
           is_decode(launched.path) ? launched.config.decode_level : launched.config.prefill_level;
       // Where the level that was recorded knows no probe, its own output is what the record is held against.
-      if (out.level < wanted) out.o = launch_attention(device, job.inputs(), false).o;
+      std::string o_kernel = out.view.kernel;
+      if (out.level < wanted) {
+        AttentionOutputs plain = launch_attention(device, job.inputs(), false);
+        out.o = std::move(plain.o);
+        o_kernel = std::move(plain.view.kernel);
+      }
       *view = std::move(out.view);
+      view->o_kernel = std::move(o_kernel);
       *o = std::move(out.o);
       view->first_row = window.first_row;
       view->pool = pool;
       view->max_abs_diff_o = max_abs_diff(*o, cut_rows(record.o, window.first_row, window.num_rows));
+      view->levels =
+          level_costs(device, {&launched, &model(), &record.q, &record.k, &record.v, pool.get(), 0});
       view->k_lens.clear();
       view->attended.clear();
       for (std::size_t b = 0; b < static_cast<std::size_t>(launched.num_scheduled); ++b) {

@@ -11,6 +11,8 @@
 // and the workspace grows with L per row: 32 heads, 16,384 x 16,384 scores are 34 GB. Level 2 never
 // writes a score to memory.
 // FLOP: 4 * D * H per visible (query, key) pair.
+// Measured on an H200, the floor that the other levels stand on: 0.7 TFLOP/s (causal, 8 x 2,048, D 64) and
+// 129 GB/s (decode of 64 sequences of 8,192, D 128): 1% and 3% of its nearest ceiling.
 //
 // Only visible keys are touched: a masked score is not computed and a masked V row is not read, so no
 // 0 * NaN can arise from rows that nobody wrote.

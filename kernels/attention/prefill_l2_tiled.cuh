@@ -12,8 +12,9 @@
 // Bytes: q and o once, and each K/V tile once per 16 query rows (from L2 mostly): no workspace. FLOP: 4 * D
 // per visible pair, like level 1, plus one exp. A tile beyond the last row's last visible key is never
 // loaded, which halves the work of a causal prompt.
-// What it bought, on the emulator with 2 cores (4 prompts of 64 tokens, 8 heads on 2, D 16): 5.9 ms a layer
-// against 9.3 ms at level 1.
+// Measured on an H200 against level 1: 9.1 TFLOP/s of 0.7 (causal, 8 x 2,048, 16 heads on 8, D 64); 9.7 at D
+// 128, 15% of what CUDA cores can do. On the emulator with 2 cores (4 prompts of 64 tokens, 8 heads on 2, D
+// 16): 5.9 ms a layer against 9.3 ms.
 //
 // Varlen: block (h, tile, b) exits when the sequence has fewer rows. Masked keys are skipped by loop bounds,
 // per row, not multiplied by zero: 0 * NaN is NaN, and rows past a length may hold anything.

@@ -7,6 +7,7 @@
 #include "app/bench/problem.h"
 #include "app/bench/report.h"
 #include "app/bench/run.h"
+#include "app/machine.h"
 #include "kernels/common/check.h"
 #include "tests/app/program.h"
 
@@ -211,6 +212,38 @@ TEST(BenchProblem, EveryPathIsRight) {
   }
   AttentionProblem hopper(*device, prefill, BenchPath::packed);
   EXPECT_EQ(hopper.prepare(4), "needs a Hopper GPU");
+}
+
+TEST(Machine, ComesFromAReportThatWasNamed) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "bench.json";
+  write_file(file, to_json(report()).dump());
+  const Machine machine = read_machine(file);
+  ASSERT_NE(machine.view, nullptr);
+  EXPECT_EQ(machine.note, "");
+  EXPECT_EQ(machine.view->device, "a GPU");
+  EXPECT_EQ(machine.view->ceilings, ceilings());
+  ASSERT_EQ(machine.view->levels.size(), 2U) << "what was left out is no level";
+  EXPECT_EQ(machine.view->levels[0].name, "prefill B4, paged 16");
+  EXPECT_FALSE(machine.view->levels[0].decode);
+  EXPECT_TRUE(machine.view->levels[1].decode);
+  EXPECT_EQ(machine.view->levels[1].level, 3);
+}
+
+TEST(Machine, OfTheEmulatorHasNoCeilingsAndADamagedReportIsRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "bench.json";
+  BenchReport emulator = report();
+  emulator.device = "SIMT emulator";
+  emulator.ceilings = {};
+  write_file(file, to_json(emulator).dump());
+  EXPECT_EQ(read_machine(file).view, nullptr);
+  EXPECT_EQ(read_machine(file).note,
+            "measured on SIMT emulator, which has no ceilings; run ./attn bench where there is a GPU");
+  write_file(file, "{");
+  EXPECT_NE(refusal_of([&] { read_machine(file); }).find("is not valid JSON"), std::string::npos);
+  EXPECT_NE(refusal_of([&] { read_machine(folder.path() / "none.json"); }).find("cannot read"),
+            std::string::npos);
 }
 
 TEST(BenchProgram, WithoutAGpuSaysSoAndMeasuresTheEmulator) {

@@ -197,6 +197,10 @@ std::shared_ptr<trace::AttentionView> attention_of(const trace::StepRecord& step
   view->kernel = spec.kind == StepKind::decode ? "decode_l2_tiled_kernel<float, StateProbe>"
                                                : "prefill_l2_tiled_kernel<float, StateProbe>";
   view->device = "SIMT emulator";
+  view->levels = {
+      {1, "attention_l1_scores_kernel<float>", 250'000, 180'000, 2800, 3},
+      {2, spec.kind == StepKind::decode ? "decode_l2_tiled_kernel<float>" : "prefill_l2_tiled_kernel<float>",
+       48'128, 180'000, 2800, 1}};
   view->num_heads = spec.heads;
   view->num_q = step.cu_seqlens_q.back();
   view->max_k = step.max_seqlen_k;
@@ -373,6 +377,34 @@ Sample compared(Sample sample) {
   compare->max_abs_diff_o[view.at(2, view.num_q - 1, 1, 0)] = 0.25F;
   compare->rows = view.num_q;
   sample.frame.compare = compare;
+  return sample;
+}
+
+Sample measured(Sample sample) {
+  const bool decode = sample.step->kind == StepKind::decode;
+  MachineView machine{.device = "NVIDIA H200",
+                      .file = "bench.json",
+                      .ceilings = {.read_gbs = 4580.0,
+                                   .copy_gbs = 3971.0,
+                                   .matmul_tflops = 809.0,
+                                   .fp32_tflops = 64.9,
+                                   .exp_tps = 4.17,
+                                   .launch_us = 0.56},
+                      .levels = {}};
+  const auto add = [&](const char* name, bool of_decode, int level, double us, double flop, double bytes) {
+    machine.levels.push_back({name, of_decode, level, us, flop, bytes, flop / 512.0, level == 1 ? 3 : 1});
+  };
+  add("prefill B4 S4096 H32/8 D128, packed", false, 4, 971.0, 550e9, 338e6);
+  add("prefill B4 S4096 H32/8 D128, packed", false, 3, 1542.0, 550e9, 338e6);
+  add("prefill B4 S4096 H32/8 D128, packed", false, 2, 56'662.0, 550e9, 338e6);
+  add("prefill B8 S2048 H16/8 D64, packed", false, 1, 99'179.0, 69e9, 21e9);
+  add("decode B64 ctx8192 H32/8 D128, paged 16", true, 3, 474.0, 8.6e9, 2.15e9);
+  add("decode B64 ctx8192 H32/8 D128, paged 16", true, 2, 2520.0, 8.6e9, 2.15e9);
+  add("decode B64 ctx8192 H32/8 D128, paged 16", true, 1, 16'616.0, 8.6e9, 9.1e9);
+  sample.frame.machine = std::make_shared<const MachineView>(machine);
+  sample.attention->levels.push_back(
+      {3, decode ? "decode_l3_kernel" : "prefill_l3_kernel", 48'128, 180'000, 2800, 1});
+  if (!decode) sample.attention->levels.push_back({4, "prefill_l4_kernel<float>", 48'128, 180'000, 2800, 1});
   return sample;
 }
 

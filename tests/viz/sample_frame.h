@@ -51,6 +51,8 @@ Sample padded_decode();
 Sample many(int count, int tokens, int block_size, trace::StepKind kind, int first_id = 0);
 /// With a comparison of the step: B moves 3.4 times the bytes, head 2 of the last row is the worst.
 Sample compared(Sample sample);
+/// On a machine that the bench measured, with every level of the kernels; the step ran at level 2.
+Sample measured(Sample sample);
 /// No step yet.
 Sample empty();
 

@@ -30,14 +30,14 @@ void for_every_layout(Check check) {
   for (const WindowSize size : kWindowSizes) {
     for (const float scale : kScales) {
       for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
-        for (int view = 0; view < 4; ++view) {
+        for (int view = 0; view < kNumStageViews; ++view) {
           for (const Splits& splits : dragged) {
             LayoutInput input{.width = size.w,
                               .height = size.h,
                               .scale = mode == ScreenMode::present ? scale * 1.35F : scale,
                               .mode = mode,
                               .stage = static_cast<StageView>(view),
-                              .side = static_cast<SideView>(view),
+                              .side = static_cast<SideView>(view % kNumSideViews),
                               .splits = splits,
                               .broken = view % 2 == 1,
                               .lesson = view % 3 == 1};
@@ -79,12 +79,12 @@ TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
     for (const float scale : kScales) {
       if (size.h / scale < 250.0F) continue;  // below what the window allows at its largest letters
       std::array<bool, kNumPanels> seen{};
-      for (int view = 0; view < 4; ++view) {
+      for (int view = 0; view < kNumStageViews; ++view) {
         LayoutInput input{.width = size.w,
                           .height = size.h,
                           .scale = scale,
                           .stage = static_cast<StageView>(view),
-                          .side = static_cast<SideView>(view),
+                          .side = static_cast<SideView>(view % kNumSideViews),
                           .broken = true,
                           .lesson = size.h / scale >= 460.0F};
         const int pages = layout_screen(input).pages;

@@ -95,7 +95,7 @@ void expect_marks_inside(const Headless& screen, float w, float h, const std::st
 }
 
 TEST(Screen, MarksLieInsideTheirPanelAtEverySize) {
-  Sample samples[] = {sample::prefill(), sample::padded_decode(),
+  Sample samples[] = {sample::measured(sample::prefill()), sample::measured(sample::padded_decode()),
                       sample::many(24, 300, 16, trace::StepKind::decode)};
   samples[1].frame.broken = Broken{.titles = {"Padding is attended"}, .max_abs_diff_o = 0.5, .note = ""};
   for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
@@ -106,10 +106,10 @@ TEST(Screen, MarksLieInsideTheirPanelAtEverySize) {
       for (const auto& [w, h] : kWindowSizes) {
         if (scale > 1.5F && h < 640.0F) continue;  // less than the smallest window at its largest letters
         screen.resize(w, h);
-        for (int view = 0; view < 4; ++view) {
+        for (int view = 0; view < kNumStageViews; ++view) {
           const Sample& s = samples[(view + (w > 1500.0F ? 1 : 0)) % 3];
           screen.view.stage = static_cast<StageView>(view);
-          screen.view.side = static_cast<SideView>(view);
+          screen.view.side = static_cast<SideView>(view % kNumSideViews);
           const int pages = layout_screen(layout_input(screen.view, s.frame, w, h)).pages;
           for (screen.view.page = 0; screen.view.page < pages; ++screen.view.page) {
             screen.draw(s.frame);

@@ -100,9 +100,9 @@ void check_everywhere(ScreenMode mode, const Sample& sample, const Selection& se
   std::set<std::string> told_already;
   for (const WindowSize size : kWindowSizes) {
     screen.resize(size.w, size.h);
-    for (int view = 0; view < 4; ++view) {
+    for (int view = 0; view < kNumStageViews; ++view) {
       screen.view.stage = static_cast<StageView>(view);
-      screen.view.side = static_cast<SideView>(view);
+      screen.view.side = static_cast<SideView>(view % kNumSideViews);
       const int pages = layout_screen(layout_input(screen.view, sample.frame, size.w, size.h)).pages;
       for (screen.view.page = 0; screen.view.page < pages; ++screen.view.page) {
         screen.draw(sample.frame);
@@ -129,6 +129,11 @@ TEST_P(Texts, OfAPaddedDecodeHaveTheirRoom) {
   check_everywhere(GetParam(), sample::compared(sample::padded_decode()), {.seq = 2, .tile = 1});
 }
 
+TEST_P(Texts, OfAMeasuredMachineHaveTheirRoom) {
+  check_everywhere(GetParam(), sample::measured(sample::prefill()), {.seq = 1, .q_row = 2, .k_col = 3});
+  check_everywhere(GetParam(), sample::measured(sample::padded_decode()), {.seq = 2});
+}
+
 TEST_P(Texts, OfDozensOfSequencesHaveTheirRoom) {
   check_everywhere(GetParam(), sample::many(64, 64, 16, trace::StepKind::decode), {.seq = 40, .block = 7});
 }
@@ -141,6 +146,8 @@ TEST_P(Texts, HaveTheirRoomAtEveryLetterSize) {
   for (const float scale : {0.75F, 1.35F, 2.0F, 2.5F}) {
     SCOPED_TRACE(scale);
     check_everywhere(GetParam(), sample::compared(sample::padded_decode()), {.seq = 2, .tile = 1}, scale);
+    check_everywhere(GetParam(), sample::measured(sample::prefill()), {.seq = 1, .q_row = 2, .k_col = 3},
+                     scale);
     check_everywhere(GetParam(), sample::compared(sample::prefill()), {.seq = 1, .q_row = 2, .k_col = 3},
                      scale);
   }

@@ -21,6 +21,7 @@ constexpr std::array<Names, kNumPanels> kNames = {{
     {"tiles", "Tile by tile"},
     {"heads", "Heads"},
     {"compare", "Compare"},
+    {"roofline", "Roofline"},
     {"numbers", "Numbers"},
     {"pool", "Block pool"},
     {"free_queue", "Free queue"},

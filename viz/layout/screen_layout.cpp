@@ -156,6 +156,9 @@ void Plan::stage(Cutter column, bool with_mask, bool with_numbers) {
     case StageView::compare:
       out_[PanelId::compare] = column.rest;
       return;
+    case StageView::roofline:
+      out_[PanelId::roofline] = column.rest;
+      return;
     case StageView::weights:
       break;
   }

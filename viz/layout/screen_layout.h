@@ -18,6 +18,7 @@ enum class PanelId : unsigned char {
   tiles,       // stage view "tiles": online softmax, tile by tile, and the merge of splits
   heads,       // stage view "heads": GQA groups
   compare,     // stage view "compare": A beside B
+  roofline,    // stage view "roofline": levels under this machine's ceilings
   numbers,     // the row of numbers below the stage
   pool,
   free_queue,
@@ -38,8 +39,10 @@ inline constexpr int kNumPanels = static_cast<int>(PanelId::count_);
 
 /// Explore: everything. Present: stage, one panel beside it, caption; for a projector.
 enum class ScreenMode : unsigned char { explore, present };
-enum class StageView : unsigned char { weights, tiles, heads, compare };
+enum class StageView : unsigned char { weights, tiles, heads, compare, roofline };
+inline constexpr int kNumStageViews = 5;
 enum class SideView : unsigned char { code, stages, costs, changes };
+inline constexpr int kNumSideViews = 4;
 
 /// The panel of a view of the lower right, and whether a panel is one of them.
 PanelId side_panel(SideView side);

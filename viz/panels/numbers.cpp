@@ -94,7 +94,7 @@ void add_error(std::vector<Number>& out, const trace::AttentionView& view) {
                            "|o| is {:.4f}",
                            num(error), num(view.max_abs_o))
              : "this launch was not compared with the record",
-       fmt::format("o F32 of layer {}, {} on {}", view.layer, view.kernel, view.device),
+       fmt::format("o F32 of layer {}, {} on {}", view.layer, view.checked_kernel(), view.device),
        !known ? Color::muted
        : good ? Color::ok
               : Color::error});

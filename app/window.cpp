@@ -326,14 +326,20 @@ void Window::run() {
     view_.teach.clock = clock_text(seconds_since(taught_since_));
     viz::Commands commands = draw();
     --to_draw;
-    if (!dropped_.empty()) {
+    const std::vector<std::string> dropped = std::exchange(dropped_, {});
+    if (!dropped.empty()) {
       viz::Command open;
       open.kind = viz::Command::Kind::open_file;
-      open.text = std::exchange(dropped_, {}).front();
+      open.text = dropped.front();
       commands.push_back(std::move(open));
     }
     if (!commands.empty()) to_draw = kSettleFrames;
     if (!carry_out(commands)) break;
+    if (dropped.size() > 1) {
+      session_->say(fmt::format("one file at a time: {} is opened, {} more {} not",
+                                fs::path(dropped.front()).filename().string(), dropped.size() - 1,
+                                dropped.size() == 2 ? "is" : "are"));
+    }
     show_title();
     show_notes();
     keep_settings(false);

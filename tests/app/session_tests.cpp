@@ -53,6 +53,9 @@ TEST_F(LiveSession, StartsWithTheFirstStepDone) {
   EXPECT_TRUE(frame.live);
   EXPECT_FALSE(frame.engine_busy);
   EXPECT_GT(wakes_, 0) << "the window is told that there is something to draw";
+  const DeviceTraits& traits = session_->frame().traits;
+  EXPECT_TRUE(traits.tensor_cores) << "known from the device that answered";
+  EXPECT_FALSE(traits.wgmma) << "the emulator has none: level 4 is not offered";
 }
 
 TEST_F(LiveSession, TwoPromptsArePrefilledTogetherAndTheThirdSharesTheirBlocks) {

@@ -8,6 +8,7 @@ settings=$(mktemp -d)
 trap 'rm -rf "$settings"' EXIT
 
 # Field 14 and 15 of stat are its ticks in user and kernel mode; the name before them has no blanks.
+# shellcheck disable=SC2016 # the inner shell expands it
 measure='"$0" view "$@" >/dev/null 2>&1 & pid=$!; sleep 6
   ticks() { awk "{print \$14 + \$15}" "/proc/$pid/stat"; }
   before=$(ticks); sleep 10; echo $(($(ticks) - before)); kill "$pid"'

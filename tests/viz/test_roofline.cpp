@@ -70,7 +70,8 @@ TEST(RooflineFacts, LevelsOfTheOpAndOfTheBenchCaseBesideIt) {
 
 TEST(RooflineFacts, SaysWhichLevelsAreNotThereAndWhy) {
   const auto sample = sample::prefill();
-  EXPECT_EQ(roofline_of(sample.frame).absent, "levels 3 and 4: for F16 and BF16 with head_dim 64 or 128 only");
+  EXPECT_EQ(roofline_of(sample.frame).absent,
+            "levels 3 and 4: for F16 and BF16 with head_dim 64 or 128 only");
   auto measured = sample::measured(sample::prefill());
   measured.attention->levels.pop_back();
   EXPECT_EQ(roofline_of(measured.frame).absent, "level 4: for Hopper GPUs only");

@@ -302,6 +302,26 @@ TEST(Splitters, FollowTheMouseAndResetOnADoubleClick) {
   EXPECT_FLOAT_EQ(screen.marks.get("requests")->rect.w, before.w);
 }
 
+/// At the sizes of the two layouts every key is explained to the end.
+TEST(Overlays, TheHelpCutsNothingShort) {
+  const Sample s = sample::prefill();
+  for (const auto& [w, h] : {std::pair{1600.0F, 900.0F}, {1920.0F, 1080.0F}}) {
+    Headless screen(w, h);
+    TextLog log;
+    screen.view.text_log = &log;
+    screen.view.shell.open(Overlay::help);
+    screen.draw(s.frame);
+    screen.draw(s.frame);
+    int told = 0;
+    for (const TextLog::Entry& entry : log.entries) {
+      if (entry.panel != "help") continue;
+      EXPECT_FALSE(entry.shortened || entry.left_out) << entry.text;
+      ++told;
+    }
+    EXPECT_GT(told, 120);
+  }
+}
+
 TEST(Overlays, FitEverySizeAndScale) {
   Sample s = sample::prefill();
   s.frame.switches = {top_left()};

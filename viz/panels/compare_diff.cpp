@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/trace/number_text.h"
+#include "viz/layout/label_spread.h"
 #include "viz/lookup.h"
 #include "viz/panels/compare_parts.h"
 #include "viz/panels/weights.h"
@@ -100,17 +101,19 @@ void draw_labels(Ui& ui, const DiffGrid& grid, const Rect& cells, float cell_w, 
     text_in(ui, FontRole::small, label, ui[head == ui.selection.head ? Color::text : Color::muted],
             fmt::format("h{}", head), Align::right);
   }
-  const std::string widest = std::to_string(grid.row0 + grid.columns() * grid.step);
-  const float wanted = grid.decode ? ui.px(16) : text_width(ui, FontRole::small, widest) + ui.px(8);
-  const int step = std::max(1, static_cast<int>(std::ceil(wanted / cell_w)));
-  for (int column = 0; column < grid.columns(); column += step) {
+  const int first = grid.decode ? 0 : batch_rows(ui.frame, focus_seq(ui.frame, ui.selection)).q0;
+  const auto name_of = [&](int column) {
     const int row = grid.row0 + column * grid.step;
+    return grid.decode ? row_name(ui, grid, row) : std::to_string(row - first);
+  };
+  float widest = 0.0F;
+  for (int column = 0; column < grid.columns(); ++column)
+    widest = std::max(widest, text_width(ui, FontRole::small, name_of(column)));
+  const int step = label_step(cell_w, widest + ui.px(8));
+  for (int column = 0; column < grid.columns(); column += step) {
     const Rect label{cells.x + cell_w * (static_cast<float>(column) + 0.5F) - ui.px(20), cells.bottom(),
                      ui.px(40), ui.px(15)};
-    const std::string text =
-        grid.decode ? row_name(ui, grid, row)
-                    : fmt::format("{}", row - batch_rows(ui.frame, focus_seq(ui.frame, ui.selection)).q0);
-    text_in(ui, FontRole::small, label, ui[Color::muted], text, Align::center);
+    text_in(ui, FontRole::small, label, ui[Color::muted], name_of(column), Align::center);
   }
 }
 

@@ -44,8 +44,8 @@ void draw_check(Ui& ui, Rect& bar) {
   if (ui.frame.attention) {
     const trace::AttentionView& view = *ui.frame.attention;
     mark(ui, "status/check", box, fmt::format("{}, max|o| = {:.3e}", check.text, num(view.max_abs_o)),
-         fmt::format("{} on {} against LayerRecord.o of step {}, layer {}", view.checked_kernel(), view.device,
-                     view.step, view.layer));
+         fmt::format("{} on {} against LayerRecord.o of step {}, layer {}", view.checked_kernel(),
+                     view.device, view.step, view.layer));
   }
   bar.w -= w + ui.px(16);
 }

@@ -22,6 +22,9 @@ namespace {
 
 constexpr std::size_t kMostKept = 32;
 constexpr double kMaxViewBytes = 32.0 * (1U << 20U);  // of one view; larger batches show a window of rows
+// Of either side of a comparison on the emulator, where every variant tried costs a launch of its own: what
+// it computes in a tenth of a second.
+constexpr double kMaxEmulatedBytes = 3.0 * (1U << 20U);
 constexpr std::size_t kKeptBytes = 96U << 20U;  // of views kept: the one at the cursor and its neighbours
 
 double max_abs(const TensorRecord& tensor) {
@@ -149,8 +152,8 @@ struct Inspector::State {
   const ModelShape& model() const { return store->manifest().model; }
 
   /// The window must not depend on the variant, or two sides would not have the same rows.
-  Place place_of(const StepRecord& step, int index, int layer, const Focus& focus) const {
-    return {index, layer, choose_window(step, model(), focus, kMaxViewBytes)};
+  Place place_of(const StepRecord& step, int index, int layer, const Focus& focus, double max_bytes) const {
+    return {index, layer, choose_window(step, model(), focus, max_bytes)};
   }
 
   std::shared_ptr<const Pool> pool_for(AttentionPath path, const Place& place) {
@@ -266,7 +269,7 @@ Inspector::~Inspector() = default;
 std::shared_ptr<const AttentionView> Inspector::inspect(int index, int layer, const Focus& focus) {
   const auto step = state_->store->step(index);
   recorded_layer(*step, layer);  // or say which are
-  return state_->view_of(*step, state_->place_of(*step, index, layer, focus)).view;
+  return state_->view_of(*step, state_->place_of(*step, index, layer, focus, kMaxViewBytes)).view;
 }
 
 std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, const Variant& a,
@@ -279,7 +282,9 @@ std::shared_ptr<const CompareView> Inspector::compare(int index, int layer, cons
       throw InputError(fmt::format("step {} cannot be computed that way: {}", step->step, reason));
     }
   }
-  const Place place = state_->place_of(*step, index, layer, focus);
+  const bool emulated = state_->device.kind() == DeviceKind::simt;
+  const Place place =
+      state_->place_of(*step, index, layer, focus, emulated ? kMaxEmulatedBytes : kMaxViewBytes);
   const State::PairKey key{place, a, b};
   if (const auto* known = state_->pairs.find(key)) return *known;
   const State::Side left = state_->side_of(*step, a, place);  // a copy: the other may push it out

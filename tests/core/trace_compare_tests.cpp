@@ -324,7 +324,7 @@ TEST(TraceCompare, CostsAreThoseOfTheWholeBatchAsTheEngineRecordsThem) {
   const auto compare = paged_inspector.compare(1, 0, through_gather, {.level = 1});
   EXPECT_EQ(compare->rows, 700);
   EXPECT_FALSE(compare->whole());
-  EXPECT_LT(compare->a.view->num_q, 700);
+  EXPECT_LT(compare->a.view->num_q, paged_inspector.inspect(1, 0)->num_q) << "the emulator is asked for less";
   EXPECT_EQ(attention_costs(compare->a.launches), attention_costs(gather->step(1)->launches));
   EXPECT_EQ(attention_costs(compare->b.launches), attention_costs(naive->step(1)->launches));
   const auto back = gather_inspector.compare(1, 0, {}, through_table);
@@ -339,7 +339,6 @@ TEST(TraceCompare, CostsAreThoseOfTheWholeBatchAsTheEngineRecordsThem) {
   EXPECT_EQ(back->b.bytes, bytes);
   EXPECT_EQ(back->b.flop, flop);
   const auto first = paged_inspector.compare(0, 0, {}, {.level = 1});
-  EXPECT_TRUE(first->whole());
   EXPECT_EQ(attention_costs(first->a.launches), attention_costs(paged->step(0)->launches));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -25,7 +26,8 @@ class Sources {
   trace::FactRuns runs(bool whole) {
     return [this, whole](std::string_view name) {
       const std::string run = name.empty() ? question_.run : std::string(name);
-      return name.empty() && !whole ? source(question_.open) : source(runs_.get(run, control_));
+      return name.empty() && !whole && question_.open ? source(question_.open)
+                                                      : source(runs_.get(run, control_));
     };
   }
 
@@ -45,7 +47,8 @@ class Sources {
 
 /// `read` with what is open, and where that has not come far enough with the whole run.
 template <class Read>
-auto open_or_whole(Sources& sources, Read read) {
+auto open_or_whole(Sources& sources, bool of_whole_run, Read read) {
+  if (of_whole_run) return read(sources.runs(true));
   try {
     return read(sources.runs(false));
   } catch (const InputError&) {
@@ -59,7 +62,8 @@ void check(const Expectation& expectation, const LessonQuestion& question, Sourc
   try {
     const trace::FactCall call = trace::parse_fact(expectation.fact);
     const trace::FactValue value = open_or_whole(
-        sources, [&](const trace::FactRuns& runs) { return trace::evaluate(call, question.place, runs); });
+        sources, call.of_whole_run(),
+        [&](const trace::FactRuns& runs) { return trace::evaluate(call, question.place, runs); });
     const nlohmann::json wanted = nlohmann::json::parse(expectation.value);
     const std::string is = fmt::format("{} = {}", expectation.fact, trace::text_of(value));
     if (trace::meets(value, wanted)) {
@@ -104,7 +108,8 @@ LessonAnswer answer(const LessonQuestion& question, RecordedRuns& runs, DeviceCh
     Sources sources(question, runs, choice, control);
     for (const std::string& text : question.texts) {
       try {
-        answer.texts.push_back(open_or_whole(sources, [&](const trace::FactRuns& from) {
+        const bool whole = std::ranges::any_of(trace::facts_in(text), &trace::FactCall::of_whole_run);
+        answer.texts.push_back(open_or_whole(sources, whole, [&](const trace::FactRuns& from) {
           return trace::fill_in(text, question.place, from);
         }));
       } catch (const InputError& error) {

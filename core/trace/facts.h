@@ -44,7 +44,8 @@ struct Fact {
   FactArgument argument;
   std::string_view text;  // what it is, for the documentation: one line
   FactValue (*value)(const FactScope& scope);
-  bool of_two_runs = false;  // needs "@run": this run against that one
+  bool of_two_runs = false;   // needs "@run": this run against that one
+  bool of_whole_run = false;  // of all its steps: a run that is still going on does not know it
 };
 
 /// All of them, in groups.
@@ -79,6 +80,8 @@ struct FactCall {
   std::string run;       // "" = the place's own
   bool side_b = false;
   std::shared_ptr<const FactCall> divisor;
+
+  bool of_whole_run() const { return fact->of_whole_run || (divisor && divisor->of_whole_run()); }
 };
 
 /// Throws InputError for an unknown name (with the nearest known one), an argument that is missing or too

@@ -119,9 +119,9 @@ std::vector<Fact> compare_facts() {
       {"max_diff_o", number, none, "max |o - o of the other run| in this step and layer", max_diff_o, true},
       {"row_diff_o", number, none, "the same of the place's head and row", row_diff_o, true},
       {"first_wrong_step", number, none, "first step whose samples differ from the other run's; 0: none",
-       first_wrong_step, true},
+       first_wrong_step, true, true},
       {"tokens_differing", number, none, "tokens given to the requests that differ from the other run's",
-       tokens_differing, true},
+       tokens_differing, true, true},
   };
 }
 

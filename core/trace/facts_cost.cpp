@@ -1,6 +1,9 @@
 // Facts of what steps cost. Those with steps in brackets ("2..33") are summed over them.
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdio>
+
 #include "core/trace/costs.h"
 #include "core/trace/fact_scope.h"
 #include "kernels/common/check.h"
@@ -43,6 +46,24 @@ FactValue kv_bytes_per_token(const Scope& s) {
   return kv_bytes(m.num_layers, m.num_kv_heads, m.head_dim, m.dtype);
 }
 
+/// "28 x 8 x 128 BF16": of a model that is not here, by its stated shape.
+FactValue kv_bytes_of(const Scope& s) {
+  int layers = 0, heads = 0, head_dim = 0, used = 0;
+  std::array<char, 8> name{};
+  const std::string& shape = s.argument();
+  const int read =
+      std::sscanf(shape.c_str(), "%d x %d x %d %7s%n", &layers, &heads, &head_dim, name.data(), &used);
+  const bool whole = read == 4 && used == static_cast<int>(shape.size());
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    if (whole && layers > 0 && heads > 0 && head_dim > 0 && dtype_name(dtype) == name.data())
+      return kv_bytes(layers, heads, head_dim, dtype);
+  }
+  throw InputError(
+      fmt::format("'{}' is no shape of a cache; write layers x KV heads x head_dim and F32, F16 or BF16: "
+                  "28 x 8 x 128 BF16",
+                  shape));
+}
+
 }  // namespace
 
 std::vector<Fact> cost_facts() {
@@ -69,12 +90,17 @@ std::vector<Fact> cost_facts() {
          return sum(s, [](const StepCosts& c) { return static_cast<std::uint64_t>(c.total.launches); });
        }},
       {"tokens_out", number, FactArgument::steps, "tokens sampled and kept", tokens_out},
-      {"passes", number, none, "forward passes of the whole run, the warm-up left out", passes},
+      {"passes", number, none, "forward passes of the whole run, the warm-up left out", passes, false, true},
       {"k_rows_moved", number, none,
        "K rows read and written to attend, per KV head of the place's layer: gather, flatten, repeat and "
        "attention",
        k_rows_moved_here},
       {"kv_bytes_per_token", number, none, "of the model: K and V of all layers", kv_bytes_per_token},
+      {"kv_bytes_of", number, FactArgument::name,
+       "the same of another model, whose shape is stated: kv_bytes_of[28 x 8 x 128 BF16] has 28 layers and 8 "
+       "KV "
+       "heads of 128",
+       kv_bytes_of},
   };
 }
 

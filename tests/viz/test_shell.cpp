@@ -131,6 +131,24 @@ TEST(Palette, RunsWhatIsChosen) {
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
 }
 
+TEST(Palette, FindsASwitchByWhatTheEngineCallsIt) {
+  Sample s = sample::prefill();
+  s.frame.switches = {{.name = "free_list",
+                       .values = {"ordered", "scrambled"},
+                       .value = "ordered",
+                       .default_value = "ordered",
+                       .title = "Order of the blocks",
+                       .text = ""}};
+  Headless screen(1600, 900);
+  screen.view.shell.open(Overlay::palette);
+  screen.view.shell.text = "switch: free_list";
+  screen.draw(s.frame);
+  screen.click(s.frame, "palette/free_list=scrambled");
+  const Command* set = only_one(screen.commands, Command::Kind::set_switch);
+  ASSERT_NE(set, nullptr);
+  EXPECT_EQ(set->value, "scrambled");
+}
+
 TEST(Palette, PanelsAloneAndBreakPointsAreThere) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

@@ -61,14 +61,25 @@ void draw_axis(Ui& ui, const DecodeStrip& strip, const Rect& left) {
   }
 }
 
+Rect ground_of(const DecodeStrip& strip, const BarGroup& group) {
+  const Rect first = strip.bars.column(group.first_bar, strip.plot);
+  const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
+  return {first.x, first.y, last.right() - first.x, first.h};
+}
+
 /// Pads are hatched over the whole height: there is nothing in them, and yet they are attended.
 void draw_pad_ground(Ui& ui, const DecodeStrip& strip) {
   for (const BarGroup& group : strip.bars.groups) {
+    if (group.block < 0)
+      cross_hatch(ui, ground_of(strip, group), mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
+  }
+}
+
+/// What the pads take in all, over their bars.
+void draw_pad_share(Ui& ui, const DecodeStrip& strip) {
+  for (const BarGroup& group : strip.bars.groups) {
     if (group.block >= 0) continue;
-    const Rect first = strip.bars.column(group.first_bar, strip.plot);
-    const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
-    const Rect ground{first.x, first.y, last.right() - first.x, first.h};
-    cross_hatch(ui, ground, mix(ui[Color::panel], ui[Color::pad], 0.45), ui.px(9));
+    const Rect ground = ground_of(strip, group);
     const Mass mass = measure_mass(strip.in);
     std::string text = fmt::format("{} pads take {:.2f} %", mass.pads.pads, num(100.0 * mass.pads.measured));
     if (text_width(ui, FontRole::strong, text) + ui.px(14) > ground.w)
@@ -88,9 +99,8 @@ void draw_block_ground(Ui& ui, const DecodeStrip& strip) {
     const bool hovered = group.block >= 0 && group.block == ui.view.hover.block;
     const bool selected = group.block >= 0 && group.block == ui.selection.block;
     if (!hovered && !selected) continue;
-    const Rect first = strip.bars.column(group.first_bar, strip.plot);
-    const Rect last = strip.bars.column(group.end_bar - 1, strip.plot);
-    fill(ui, {first.x - 1.0F, first.y, last.right() - first.x + 2.0F, first.h},
+    const Rect ground = ground_of(strip, group);
+    fill(ui, {ground.x - 1.0F, ground.y, ground.w + 2.0F, ground.h},
          ui[hovered ? Color::accent : Color::selection], hovered ? 0.22F : 0.12F);
   }
 }
@@ -280,6 +290,7 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
     draw_bar(ui, strip, i);
     if (look.tokens_h > 0.0F) draw_decode_token(ui, strip, i, tokens_y, look.tokens_h);
   }
+  draw_pad_share(ui, strip);
   for (const BarGroup& group : strip.bars.groups)
     draw_decode_group(ui, strip, group, tokens_y + look.tokens_h + ui.px(1));
   add_key_family(ui, strip);

@@ -166,7 +166,8 @@ ScoreCell score_cell(const Ui& ui, const WeightsInput& in) {
   const Selection& s = ui.selection;
   const int selected_seq = focus_seq(ui.frame, s);
   if (inside(selected_seq, s.q_row, s.k_col)) return {s.q_row, s.k_col};
-  ScoreCell cell{in.row_to - 1, 0};
+  const bool row_chosen = selected_seq == in.rows.seq && s.q_row >= in.row_from && s.q_row < in.row_to;
+  ScoreCell cell{row_chosen ? s.q_row : in.row_to - 1, 0};
   const int looked = std::min(in.part().looked(cell.q), in.rows.k_len);
   const int row = in.rows.q0 + cell.q;
   for (int k = 1; k < looked; ++k) {

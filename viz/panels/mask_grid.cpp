@@ -101,8 +101,9 @@ void draw_rings(Ui& ui, const MaskDrawing& d) {
     return -1;
   };
   highlight_cell(ui, d.grid, row_of(ui.view.hover.seq, ui.view.hover.q_row), ui.view.hover.k_col, false);
-  highlight_cell(ui, d.grid, row_of(focus_seq(ui.frame, ui.selection), ui.selection.q_row),
-                 ui.selection.k_col, true);
+  const Selection& chosen = ui.selection;
+  if (chosen.q_row < 0 && chosen.k_col < 0) return;  // a decode row would be ringed for its sequence alone
+  highlight_cell(ui, d.grid, row_of(focus_seq(ui.frame, chosen), chosen.q_row), chosen.k_col, true);
 }
 
 }  // namespace

@@ -158,6 +158,10 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
             ui.px(2));
     outline(ui, {q_bar.x - 1.0F, q_bar.y - 1.0F, q_bar.w + 2.0F, q_bar.h + 2.0F}, ui[Color::selection],
             ui.px(2));
+    const float w = strip.layout.px_per_token;
+    if (ui.selection.q_row >= 0 && ui.selection.q_row < s.q1 - s.q0)
+      outline(ui, {q_bar.x + static_cast<float>(ui.selection.q_row) * w, q_bar.y, w, q_bar.h},
+              ui[Color::selection], ui.px(2));
   }
   const std::string cached_text = fmt::format("{} cached", s.cached());
   const bool tokens = strip.layout.px_per_token >= ui.px(14);

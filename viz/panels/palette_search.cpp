@@ -116,7 +116,11 @@ std::vector<MenuEntry> ranked(std::vector<MenuEntry> all, const std::string& typ
   if (typed.empty()) return all;
   std::vector<std::pair<int, std::size_t>> order;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (const int score = fuzzy_score(typed, all[i].choice.title); score >= 0) order.emplace_back(-score, i);
+    const Choice& choice = all[i].choice;
+    int score = fuzzy_score(typed, choice.title);
+    // A switch is also found by what the engine calls it.
+    if (score < 0) score = fuzzy_score(typed, fmt::format("{} {}", choice.title, choice.right));
+    if (score >= 0) order.emplace_back(-score, i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -335,7 +335,7 @@ void draw_block_use(Ui& ui, const TimelineLanes& lanes) {
              ui[block < 0 ? Color::muted : Color::text]);
   if (block < 0) {
     text_in(ui, FontRole::small, lanes.block, ui[Color::muted],
-            "click a block: when it was written \xE2\x96\xBC and read \xE2\x96\xB3", Align::left);
+            "click a block: when it was written \xE2\x96\xBC and read \xE2\x96\xB3", Align::right);
     return;
   }
   const auto at = static_cast<std::size_t>(block);

@@ -70,9 +70,12 @@ void draw_row_letters(Ui& ui, const GridLayout& grid, std::span<const int> seqs,
 }
 
 void highlight_cell(Ui& ui, const GridLayout& grid, int row, int col, bool selected) {
+  const bool whole_row = selected && col < 0;
+  if (whole_row) col = grid.col0;
   if (row < grid.row0 || col < grid.col0) return;
   if (grid.cell_row(row) >= grid.cells_y || grid.cell_col(col) >= grid.cells_x) return;
-  const Rect cell = grid.cell(grid.cell_row(row), grid.cell_col(col));
+  Rect cell = grid.cell(grid.cell_row(row), grid.cell_col(col));
+  if (whole_row) cell.w = grid.cell(grid.cell_row(row), grid.cells_x - 1).right() - cell.x;
   const float grow = std::max(1.0F, ui.px(3) - std::min(cell.w, cell.h) * 0.5F);  // tiny cells: a larger ring
   const Rect ring{cell.x - grow, cell.y - grow, cell.w + 2.0F * grow, cell.h + 2.0F * grow};
   outline(ui, ring, ui[selected ? Color::selection : Color::accent], ui.px(2));

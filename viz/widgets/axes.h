@@ -15,7 +15,8 @@ void draw_column_numbers(Ui& ui, const GridLayout& grid);
 /// The sequences' letters at the left of the rows; every n-th of low rows, the first, the last and the
 /// `chosen` one among them.
 void draw_row_letters(Ui& ui, const GridLayout& grid, std::span<const int> seqs, int chosen);
-/// Ring around the cell that holds matrix row and column; nothing when either is not shown.
+/// Ring around the cell that holds matrix row and column, around the whole row when it is selected without a
+/// column; nothing when either is not shown.
 void highlight_cell(Ui& ui, const GridLayout& grid, int row, int col, bool selected);
 
 /// Horizontal bar of a palette with ticks below, 30 px high at scale 1; powers of ten on the log scale,

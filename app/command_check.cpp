@@ -55,8 +55,14 @@ int check_requests(Scenario scenario) {
 
 int check_scenario(const fs::path& path) {
   const Scenario scenario = load_scenario(path);
-  if (!scenario.tensors.empty()) {
-    const trace::TensorCase tensors = trace::load_tensor_case(scenario.tensors);
+  if (!scenario.recorded.empty() && kind_of(scenario.recorded) == FileKind::trace) {
+    const std::unique_ptr<trace::Store> store = trace::open_trace(scenario.recorded);
+    fmt::print("scenario '{}': trace of {} steps, {} stops\n", scenario.name, store->num_steps(),
+               scenario.script.stops.size());
+    return 0;
+  }
+  if (!scenario.recorded.empty()) {
+    const trace::TensorCase tensors = trace::load_tensor_case(scenario.recorded);
     fmt::print("scenario '{}': tensor case {}\n", scenario.name, tensors.name);
     return 0;
   }

@@ -91,9 +91,10 @@ void report(const EngineHost& host, std::FILE* out) {
 
 int run_scenario(const RunOptions& options) {
   const Scenario scenario = load_scenario(options.scenario, options.overrides);
-  if (!scenario.tensors.empty()) {
+  if (!scenario.recorded.empty()) {
     throw InputError(fmt::format(
-        "the scenario holds tensors, not a model ({}); use `attnscope view` or `attend`", options.scenario));
+        "the scenario holds what is recorded already, not a model ({}); use `attnscope view` or `film`",
+        options.scenario));
   }
   if (!options.trace.empty()) require_writable(options.trace);
   JsonLines lines(options.jsonl);

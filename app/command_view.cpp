@@ -72,7 +72,8 @@ void add_view_command(CLI::App& app, Action& action) {
   add_theme_option(*command, options->theme);
   add_report_option(*command, options->bench);
   command->add_option("--seconds", options->seconds, "close the window by itself after so long");
-  command->add_flag("--print-start", options->print_start, "print the time from start to the first frame");
+  command->add_flag("--print-start", options->print_start,
+                    "print the time from start to the first frame, and from choosing a lesson to its words");
   add_set_option(*command, options->overrides);
   add_device_option(*command, options->device);
   command->callback([options, &action] { action = [options] { return view_file(*options); }; });

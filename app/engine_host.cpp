@@ -34,7 +34,7 @@ std::string build_text() {
 
 EngineHost::EngineHost(const Scenario& scenario, DeviceChoice device_choice)
     : pick_(make_device(device_choice)), seed_(scenario.engine.seed) {
-  ATTN_CHECK(scenario.tensors.empty(), "scenario '{}' has tensors, no model", scenario.name);
+  ATTN_CHECK(scenario.recorded.empty(), "scenario '{}' has a recording, no model", scenario.name);
   transformer_ = std::make_unique<Transformer>(*pick_.device, scenario.model);
   const bool text_needed = std::any_of(scenario.requests.begin(), scenario.requests.end(),
                                        [](const ScenarioRequest& r) { return !r.prompt.empty(); });

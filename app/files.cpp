@@ -67,6 +67,13 @@ std::vector<std::string> bundled_scenarios() {
   return paths;
 }
 
+fs::path free_path(const fs::path& folder, const std::string& stem, std::string_view extension) {
+  std::error_code error;
+  fs::path path = folder / fmt::format("{}{}", stem, extension);
+  for (int i = 2; fs::exists(path, error); ++i) path = folder / fmt::format("{}-{}{}", stem, i, extension);
+  return path;
+}
+
 fs::path output_path(const std::string& wanted, const std::string& stem, std::string_view extension) {
   if (!wanted.empty()) {
     fs::path path = wanted;
@@ -77,10 +84,7 @@ fs::path output_path(const std::string& wanted, const std::string& stem, std::st
   fs::path folder = fs::current_path(error);
   const char* home = std::getenv("HOME");
   if ((error || access(folder.c_str(), W_OK) != 0) && home != nullptr) folder = home;
-  const std::string name = stem.empty() ? "attnscope" : stem;
-  fs::path path = folder / fmt::format("{}{}", name, extension);
-  for (int i = 2; fs::exists(path, error); ++i) path = folder / fmt::format("{}-{}{}", name, i, extension);
-  return path;
+  return free_path(folder, stem.empty() ? "attnscope" : stem, extension);
 }
 
 std::string window_title(const viz::Frame& frame) {

@@ -19,6 +19,9 @@ viz::FolderListing list_folder(const std::filesystem::path& folder);
 /// The bundled scenarios, by name.
 std::vector<std::string> bundled_scenarios();
 
+/// "stem.ext" in that folder, or "stem-2.ext", ...: one that is not there.
+std::filesystem::path free_path(const std::filesystem::path& folder, const std::string& stem,
+                                std::string_view extension);
 /// Where a file goes: `wanted`, with `extension` when it has none; without a name of its own, a free name
 /// "stem.ext", "stem-2.ext" in the current folder, or in the home folder when that one cannot be written.
 std::filesystem::path output_path(const std::string& wanted, const std::string& stem,

@@ -154,7 +154,8 @@ EditList FilmMaker::edit() {
       .store = [this](std::string_view run) -> const trace::Store& { return *footage_.store(run); },
       .fill = [this](const std::string& text,
                      const Stop& stop) { return footage_.runs().fill_in(text, stop); }};
-  const viz::Selection begin = selection_of(footage_.subject().link, *footage_.store(""));
+  const Place place = over(script_.begin, place_of(footage_.subject().link));
+  const viz::Selection begin = selection_of(place, *footage_.store(""), options_.source);
   EditList list = edit_film(script_, material, pace, coding_.fps, begin);
   if (static_cast<std::size_t>(list.frames) > kLongestFilm * static_cast<std::size_t>(coding_.fps)) {
     throw InputError(

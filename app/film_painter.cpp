@@ -38,19 +38,19 @@ float film_scale(int width, int height) {
   return std::clamp(static_cast<float>(std::min(width, height)) / 1080.0F, 0.5F, 4.0F);
 }
 
-viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Stop* stop) {
+const Shown& shown_of(const Script& script, const Shot& shot) {
+  return shot.stop < 0 ? script.shown : script.stops[static_cast<std::size_t>(shot.stop)].shown;
+}
+
+viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Shown& shown) {
   viz::ViewState view;
   view.scale = film_scale(look.width, look.height);
   view.mode = look.mode;
   viz::theme_to_change(view) = look.theme;
-  view.stage = look.stage;
-  view.side = look.side;
-  if (stop != nullptr) {
-    show(stop->shown, view);
-    view.stage = stop->shown.stage.value_or(look.stage);
-    view.side = stop->shown.side.value_or(look.side);
-    view.picture.ringed = stop->shown.annotate;
-  }
+  show(shown, view);
+  view.stage = shown.stage.value_or(look.stage);
+  view.side = shown.side.value_or(look.side);
+  view.picture.ringed = shown.annotate;
   if (look.panel != viz::PanelId::count_) {
     view.maximised = look.panel;
     view.picture.alone = true;
@@ -95,17 +95,17 @@ FilmPainter::FilmPainter(Footage& footage, const Script& script, const EditList&
     : footage_(footage), script_(script), list_(list), look_(look), headless_(look.width, look.height) {}
 
 void FilmPainter::start(const Shot& shot) {
-  const Stop* stop = shot.stop < 0 ? nullptr : &script_.stops[static_cast<std::size_t>(shot.stop)];
+  const Shown& shown = shown_of(script_, shot);
   Session& session = footage_.session(shot.run);
-  viz::ViewState view = view_of(look_, shot, stop);
+  viz::ViewState view = view_of(look_, shot, shown);
   view.picture.title = footage_.title();
   session.select(shot.selection);
   session.frame();  // a comparison is of the step that is shown
   viz::Command compare;
   compare.kind = viz::Command::Kind::compare_off;
-  if (stop != nullptr && stop->shown.compare) {
+  if (shown.compare) {
     compare.kind = viz::Command::Kind::compare;
-    std::tie(compare.variant_a, compare.variant_b) = *stop->shown.compare;
+    std::tie(compare.variant_a, compare.variant_b) = *shown.compare;
   }
   session.apply(viz::Commands{compare}, view);
   session.wait_idle();

@@ -28,8 +28,9 @@ struct FilmLook {
 
 /// Letters are as large for the shorter side of the picture as in a window of 1080 pixels.
 float film_scale(int width, int height);
-/// What a shot shows. `stop`: its stop of the script, null when there is none.
-viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Stop* stop);
+/// What a shot shows: what its stop says, or the script of a film without stops.
+const Shown& shown_of(const Script& script, const Shot& shot);
+viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Shown& shown);
 /// "shakespeare-1m - L0 H2 - decode, paged - max|d| 8e-07 - trace 3f2a" with middle dots and a delta: where
 /// the numbers of a picture come from.
 std::string provenance_of(const viz::Frame& frame, const viz::Selection& selection, std::uint64_t trace_hash);

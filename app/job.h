@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <future>
@@ -19,17 +20,24 @@ namespace attn::app {
 
 class Job {
  public:
+  using Clock = std::chrono::steady_clock;
+  /// How far it is, written by the work and read by the owner.
+  struct Progress {
+    std::atomic<float> fraction = -1.0F;
+    std::atomic<Clock::time_point> since;  // of the first fraction
+  };
   /// What the work is given.
   class Control {
    public:
-    Control(std::stop_token stop, std::atomic<float>& fraction) : stop_(std::move(stop)), done_(&fraction) {}
+    Control(std::stop_token stop, Progress& progress) : stop_(std::move(stop)), progress_(&progress) {}
     /// Whether nobody wants the result any more.
     bool stopped() const { return stop_.stop_requested(); }
-    void progress(int done, int total) { *done_ = static_cast<float>(done) / static_cast<float>(total); }
+    const std::stop_token& stop_token() const { return stop_; }
+    void progress(int done, int total);
 
    private:
     std::stop_token stop_;
-    std::atomic<float>* done_;
+    Progress* progress_;
   };
   /// Taken by the owner; may be empty.
   using Finish = std::function<void()>;
@@ -44,7 +52,7 @@ class Job {
   void cancel() { thread_.request_stop(); }
   bool done() const { return done_; }
   /// For the screen.
-  viz::Work state() const { return {.text = text_, .fraction = fraction_, .can_cancel = true}; }
+  viz::Work state() const;
   /// Blocks until done().
   void wait() const { done_.wait(false); }
   /// PRECOND: done(), called once. Runs what the work gave back; rethrows what stopped it.
@@ -52,7 +60,7 @@ class Job {
 
  private:
   const std::string text_;
-  std::atomic<float> fraction_ = -1.0F;
+  Progress progress_;
   std::atomic<bool> done_ = false;
   Finish finish_;
   std::exception_ptr error_;

@@ -81,9 +81,33 @@ void show(const Shown& shown, viz::ViewState& view) {
   if (view.mode == viz::ScreenMode::present) view.page = page_of(shown);
 }
 
+int stop_at(const Scenario& scenario, const Place& place) {
+  const int first = scenario.engine.warmup ? 0 : 1;
+  const int step = place.step.value_or(first);
+  const auto agree = [](const auto& a, const auto& b) { return !a || !b || *a == *b; };
+  int last_before = 0, best = -1;
+  for (int i = 0; i < std::ssize(scenario.script.stops); ++i) {
+    const Stop& stop = scenario.script.stops[static_cast<std::size_t>(i)];
+    if (!stop.run.empty()) continue;
+    const Place& there = stop.place;
+    const int at = there.step.value_or(first);
+    if (at <= step) last_before = i;
+    const bool here = at == step && agree(there.layer, place.layer) && agree(there.head, place.head) &&
+                      agree(there.seq, place.seq) && agree(there.row, place.row) &&
+                      agree(there.col, place.col) && agree(there.tile, place.tile);
+    if (here && best < 0) best = i;
+  }
+  return best >= 0 ? best : last_before;
+}
+
 Lesson::Lesson(std::shared_ptr<const Scenario> scenario, LessonProgress progress)
     : scenario_(std::move(scenario)), progress_(std::move(progress)) {
   go(0);
+}
+
+const Stop* Lesson::next_stop() const {
+  const std::size_t next = static_cast<std::size_t>(at_) + 1;
+  return next < script().stops.size() ? &script().stops[next] : nullptr;
 }
 
 void Lesson::go(int stop) {
@@ -116,7 +140,11 @@ void Lesson::set_broken(bool broken) {
 
 const std::string& Lesson::run() const { return broken_ ? stop().break_it->run : stop().run; }
 
-Place Lesson::place() const { return broken_ ? over(stop().place, stop().break_it->place) : stop().place; }
+Place Lesson::place() const {
+  Place place = broken_ ? over(stop().place, stop().break_it->place) : stop().place;
+  if (now_.asking) place.seq = place.row = place.col = place.block = std::nullopt;
+  return place;
+}
 
 Shown Lesson::shown() const {
   Shown shown = stop().shown;
@@ -138,9 +166,7 @@ void Lesson::fill() {
   now_.name = stop.name;
   now_.question = stop.predict;
   now_.where = stop.where;
-  if (at_ + 1 < now_.num_stops) {
-    now_.next = script().stops[static_cast<std::size_t>(at_) + 1].name;
-  }
+  if (const Stop* next = next_stop()) now_.next = next->name;
   if (stop.task) {
     now_.task.emplace();
     now_.task->text = stop.task->text;
@@ -155,6 +181,7 @@ void Lesson::fill() {
 void Lesson::arrive(const Standing& standing) {
   now_.ready = true;
   now_.rings = shown().annotate;
+  if (now_.asking) now_.rings.insert(now_.rings.end(), stop().hide.begin(), stop().hide.end());
   since_ = standing;
   was_done_ = stop().task && stands(*stop().task, standing);
   armed_ = stop().task && !was_done_;
@@ -169,8 +196,10 @@ void Lesson::fail(const std::string& why) {
 
 bool Lesson::watch(const Standing& standing) {
   if (now_.break_it) {
-    now_.break_it->on =
-        !stop().break_it->switches.empty() && switched(*stop().break_it, standing.store->manifest().config);
+    // A tensor case has no engine whose switches could be looked at: there the run itself tells.
+    const bool there = broken_ && since_ && since_->store == standing.store;
+    now_.break_it->on = !stop().break_it->switches.empty() &&
+                        (there || switched(*stop().break_it, standing.store->manifest().config));
   }
   if (!since_ || !stop().task || *since_ == standing) return false;
   const Exercise& task = *stop().task;

@@ -37,6 +37,10 @@ bool stands(const Exercise& exercise, const Standing& standing);
 /// What of a stop's view is not said is the default. In mode present the right column turns to what is shown.
 void show(const Shown& shown, viz::ViewState& view);
 
+/// The stop that tells of a place of the scenario's own run: the one that is there, else the last before it,
+/// else the first.
+int stop_at(const Scenario& scenario, const Place& place);
+
 class Lesson {
  public:
   /// PRECOND: the scenario's script has stops.
@@ -46,6 +50,9 @@ class Lesson {
   const Stop& stop() const { return script().stops[static_cast<std::size_t>(at_)]; }
   int at() const { return at_; }
   const LessonProgress& progress() const { return progress_; }
+
+  /// Null at the last.
+  const Stop* next_stop() const;
 
   /// Sets out for a stop (clamped): nothing is shown of it before arrive().
   void go(int stop);
@@ -58,7 +65,7 @@ class Lesson {
   bool broken() const { return broken_; }
 
   bool arrived() const { return now_.ready; }
-  /// What the stop (broken or not) wants.
+  /// What the stop (broken or not) wants. While it asks nothing is selected: that would often be the answer.
   const std::string& run() const;
   Place place() const;
   Shown shown() const;
@@ -74,6 +81,7 @@ class Lesson {
   void task_checked(const std::string& proof, const std::string& missed);
   /// Texts with their numbers filled in.
   void told(std::string caption, std::string notes, std::string task, std::string break_it);
+  void next_told(std::string caption) { now_.next_caption = std::move(caption); }
   void broken_proved(std::string proof) { now_.break_it->proof = std::move(proof); }
 
   const viz::LessonNow& now() const { return now_; }

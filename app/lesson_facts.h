@@ -18,7 +18,7 @@ namespace attn::app {
 /// What is asked about one place.
 struct LessonQuestion {
   std::string run;                           // of the script; what {fact} without "@" is read from
-  std::shared_ptr<const trace::Store> open;  // that run as far as it is open in the window
+  std::shared_ptr<const trace::Store> open;  // that run as far as it is open in the window; null: it is not
   trace::FactPlace place;
   std::vector<std::string> texts = {};  // to be filled in
   std::vector<Expectation> expect = {};

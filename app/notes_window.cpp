@@ -17,7 +17,7 @@
 namespace attn::app {
 namespace {
 
-constexpr int kWidth = 640, kHeight = 420;
+constexpr int kWidth = 640, kHeight = 520;
 constexpr float kLetters = 1.25F;  // read at arm's length while standing
 
 /// Makes another window's contexts the current ones, and the former ones again at the end.
@@ -46,7 +46,8 @@ GLFWwindow* main_of(GLFWwindow* notes) { return static_cast<GLFWwindow*>(glfwGet
 std::string content_of(const viz::Frame& frame, const viz::ViewState& view, int width, int height) {
   const viz::LessonNow& lesson = *frame.lesson;
   return fmt::format("{}x{} {} {} {}/{} {} {} {}", width, height, view.scale, static_cast<int>(view.theme),
-                     lesson.stop, lesson.num_stops, lesson.notes, lesson.next, view.teach.clock);
+                     lesson.stop, lesson.num_stops, lesson.caption + lesson.notes,
+                     lesson.next + lesson.next_caption, view.teach.clock);
 }
 
 }  // namespace

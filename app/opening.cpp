@@ -182,11 +182,12 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
     return subject;
   }
   subject.scenario = load_scenario(path, overrides);
+  subject.overrides = overrides;
   subject.title = subject.scenario.name;
-  const fs::path& tensors = subject.scenario.tensors;
-  if (!tensors.empty()) {
-    subject.store = open_store(tensors, choice, subject.scenario.engine, subject.scenario.name);
-    subject.kind = FileKind::tensor_case;
+  const fs::path& recorded = subject.scenario.recorded;
+  if (!recorded.empty()) {
+    subject.store = open_store(recorded, choice, subject.scenario.engine, subject.scenario.name);
+    subject.kind = FileKind::tensor_case;  // of a trace too: its bookmarks are not of this file
   }
   return subject;
 }

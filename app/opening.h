@@ -42,6 +42,7 @@ struct Subject {
   Link link;
   std::string title;
   Scenario scenario;                          // when there is no store
+  std::vector<std::string> overrides;         // of the scenario
   std::vector<ScenarioRequest> added;         // typed in an earlier run of it, with their steps
   std::shared_ptr<const trace::Store> store;  // null: live
   FileKind kind = FileKind::scenario;         // of what the store was read from

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "app/opening.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
@@ -27,6 +26,18 @@ viz::Selection selection_of(const Place& place, const trace::Store& store, const
     selection.block = *place.block;
   }
   return selection;
+}
+
+Place place_of(const Link& link) {
+  Place place;
+  place.step = link.step;
+  place.layer = link.layer;
+  place.head = link.head;
+  place.tile = link.tile;
+  place.seq = link.seq;
+  place.row = link.row;
+  place.col = link.col;
+  return place;
 }
 
 Place over(const Place& base, const Place& more) {

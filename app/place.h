@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "app/opening.h"
 #include "app/script.h"
 #include "core/trace/store.h"
 #include "viz/frame.h"
@@ -12,6 +13,9 @@ namespace attn::app {
 /// What is selected there; what the place does not say is the default. `where` is the place in the file, for
 /// messages. Throws InputError naming what exists when a part is out of range.
 viz::Selection selection_of(const Place& place, const trace::Store& store, const std::string& where);
+
+/// What a link says.
+Place place_of(const Link& link);
 
 /// `more` over `base`: what it does not say is the base's.
 Place over(const Place& base, const Place& more);

@@ -8,23 +8,16 @@
 #include <cstdio>
 #include <utility>
 
+#include "viz/film_view.h"
+
 namespace attn::app {
-namespace {
-
-std::string time_text(double seconds) {
-  const long whole = std::lround(seconds);
-  return whole < 100 ? fmt::format("{} s", whole) : fmt::format("{}:{:02} min", whole / 60, whole % 60);
-}
-
-}  // namespace
-
 std::string progress_bar(const std::string& what, int done, int total, double seconds) {
   constexpr int kWidth = 30;
   const double part = total > 0 ? std::clamp(static_cast<double>(done) / total, 0.0, 1.0) : 0.0;
   const auto full = static_cast<std::size_t>(part * kWidth);
   std::string text = fmt::format("{} [{}{}] {:3.0f} %", what, std::string(full, '#'),
                                  std::string(kWidth - full, '.'), std::floor(part * 100.0));
-  if (part > 0.0) text += fmt::format(", {} left", time_text(seconds * (1.0 - part) / part));
+  if (part > 0.0) text += ", " + viz::time_left_text(seconds * (1.0 - part) / part);
   return text;
 }
 

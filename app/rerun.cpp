@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
 
@@ -107,7 +106,7 @@ bool same_run(const Scenario& a, const Scenario& b) {
   const auto requests = [](const Scenario& scenario) {
     return Json::parse(scenario.json).value("requests", Json::array());
   };
-  return a.model == b.model && a.tensors == b.tensors && a.max_steps == b.max_steps &&
+  return a.model == b.model && a.recorded == b.recorded && a.max_steps == b.max_steps &&
          fields_of(a.engine) == fields_of(b.engine) && requests(a) == requests(b);
 }
 
@@ -123,6 +122,15 @@ Scenario without_breaks(const Scenario& scenario) {
     if (breaks(entry, engine)) set_switch(engine, entry.name, entry.values.front());
   }
   return with_engine(scenario, engine);
+}
+
+Json engine_changes(const EngineConfig& from, const EngineConfig& to) {
+  Json changes = Json::object();
+  const Json before = fields_of(from), after = fields_of(to);
+  for (const auto& [key, value] : after.items()) {
+    if (before[key] != value) changes["engine." + key] = value;
+  }
+  return changes;
 }
 
 std::vector<viz::Switch> switch_menu(const EngineConfig& config) {

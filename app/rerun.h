@@ -2,6 +2,7 @@
 // trace that remembers its own.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ bool same_run(const Scenario& a, const Scenario& b);
 Scenario with_switch(const Scenario& scenario, std::string_view name, std::string_view value);
 /// The same with nothing broken.
 Scenario without_breaks(const Scenario& scenario);
+
+/// What changes one engine into another, as a "set" of a scenario: {"engine.k_tile": 8}.
+nlohmann::json engine_changes(const EngineConfig& from, const EngineConfig& to);
 
 /// The menu of switches at a configuration.
 std::vector<viz::Switch> switch_menu(const EngineConfig& config);

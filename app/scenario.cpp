@@ -98,15 +98,24 @@ fs::path find_model(const std::string& name, const fs::path& folder) {
   return !fs::exists(folder / name) && fs::exists(bundled) ? bundled : folder / name;
 }
 
-/// What attention is run on: a model or tensors.
+/// What attention is run on: a model, tensors, or a trace that has run already.
 void read_subject(ObjectReader& object, const fs::path& folder, Scenario& scenario) {
-  std::string model = kDefaultModel, tensors;
+  std::string model = kDefaultModel, recorded;
   const bool has_model = object.read("model", model);
-  const bool has_tensors = object.read("tensors", tensors);
-  if (has_model && has_tensors)
-    object.fail("tensors", "the scenario has model and tensors", "keep one of them");
-  if (has_tensors) {
-    scenario.tensors = folder / tensors;
+  const bool has_tensors = object.read("tensors", recorded);
+  const bool has_trace = object.read("trace", recorded);
+  const char* other = has_tensors ? "tensors" : "trace";
+  if (has_tensors && has_trace)
+    object.fail("trace", "the scenario has tensors and trace", "keep one of them");
+  if (has_model && (has_tensors || has_trace))
+    object.fail(other, fmt::format("the scenario has model and {}", other), "keep one of them");
+  for (const char* key : {"engine", "runs", "seed"}) {
+    if (has_trace && object.has(key))
+      object.fail(key, fmt::format("a scenario with a trace has {}", key),
+                  "leave it out: what was recorded stays as it is");
+  }
+  if (has_tensors || has_trace) {
+    scenario.recorded = folder / recorded;
     return;
   }
   scenario.model = find_model(model, folder);
@@ -140,11 +149,13 @@ Scenario read_run(ObjectReader& object, const LocatedJson& document, const fs::p
   object.finish();
 
   validate_engine(scenario.engine, document);
-  if (scenario.requests.empty() != !scenario.tensors.empty()) {
-    object.fail(
-        object.has("requests") ? "requests" : nullptr,
-        scenario.requests.empty() ? "the scenario asks for nothing" : "a scenario with tensors has requests",
-        scenario.requests.empty() ? "add at least one entry to requests" : "leave them out");
+  if (scenario.requests.empty() != !scenario.recorded.empty()) {
+    const bool asks_nothing = scenario.requests.empty();
+    object.fail(object.has("requests") ? "requests" : nullptr,
+                asks_nothing ? "the scenario asks for nothing"
+                             : fmt::format("a scenario with {} has requests",
+                                           object.has("trace") ? "a trace" : "tensors"),
+                asks_nothing ? "add at least one entry to requests" : "leave them out");
   }
   std::ranges::stable_sort(scenario.requests, {}, &ScenarioRequest::at_step);  // ids count in order of entry
   scenario.json = without_script(document).value.dump(2);
@@ -166,6 +177,7 @@ Scenario parse_scenario(const std::string& text, const fs::path& path,
   for (const std::string& override : overrides) apply_override(document, override);
   ObjectReader object(document);
   Scenario scenario = read_run(object, document, path);
+  scenario.text = document.value.dump(2);
   scenario.script = read_script(object, document, scenario, path.parent_path(), [&](const LocatedJson& run) {
     ObjectReader root(run);
     return read_run(root, run, path);

@@ -25,12 +25,13 @@ struct ScenarioRequest {
 
 struct Scenario {
   std::string name;
-  std::filesystem::path model;    // directory; a bare name is looked up in assets/models
-  std::filesystem::path tensors;  // instead of a model: a tensor case (one attention, no engine)
+  std::filesystem::path model;     // directory; a bare name is looked up in assets/models
+  std::filesystem::path recorded;  // instead of a model: a tensor case (one attention, no engine) or a trace
   EngineConfig engine;
   std::vector<ScenarioRequest> requests;  // by at_step, then as written
   int max_steps = 1000;
   std::string json;  // the text as run: --set applied, without the script
+  std::string text;  // the same with the script; "" of a run of a script
   Script script;     // what is told along it; empty unless the file has stops
 };
 

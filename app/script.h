@@ -45,6 +45,7 @@ struct Shown {
   std::optional<viz::PanelId> panel;                                 // maximised; count_ = none
   std::optional<std::pair<trace::Variant, trace::Variant>> compare;  // A and B; stage is then "compare"
   std::vector<std::string> annotate;                                 // marks to ring: "pool/block/3"
+  bool operator==(const Shown&) const = default;
 };
 
 /// A number that must come out: checked whenever a lesson is checked or a film is made.
@@ -79,8 +80,9 @@ struct Stop {
   std::string caption;  // what is said; {fact} and {fact:.1%} are filled in (trace/facts.h)
   std::string notes;    // for the speaker alone; placeholders too
   std::string predict;  // a question; caption and numbers stay hidden until it is answered; "" = none
-  Place from;           // where it begins; equals `place` unless there is a walk
-  Place place;          // where it ends, and where `caption` and `expect` are true
+  std::vector<std::string> hide;  // marks and panels that would answer it: covered until then
+  Place from;                     // where it begins; equals `place` unless there is a walk
+  Place place;                    // where it ends, and where `caption` and `expect` are true
   std::optional<Walk> walk;
   Shown shown;
   double hold = 3.0;            // seconds at `place`; the length of `voice` where there is one
@@ -97,6 +99,8 @@ struct Script {
   int fps = 30;
   std::optional<viz::ThemeId> theme;  // nothing: that of the mode
   viz::ScreenMode mode = viz::ScreenMode::present;
+  Place begin;              // of a film without stops: where it begins ...
+  Shown shown;              // ... and what it shows all the way
   std::vector<Run> runs;    // named ones, then those of exercises ("stop: task", "stop: break it")
   std::vector<Stop> stops;  // in order, nested ones behind the stop that has them
 

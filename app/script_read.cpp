@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array kScriptKeys = {"runs", "film", "about", "size", "fps", "theme", "mode"};
+constexpr std::array kScriptKeys = {"runs", "film", "begin", "about", "size", "fps", "theme", "mode"};
 constexpr int kSmallestSide = 64, kLargestSide = 7680;  // pixels
 constexpr int kHighestRate = 120;                       // frames per second
 
@@ -54,6 +54,7 @@ void read_size(ObjectReader& root, Script& script) {
 LocatedJson without_script(const LocatedJson& document) {
   LocatedJson rest = document;
   for (const char* key : kScriptKeys) rest.value.erase(key);
+  rest.value.erase("$schema");  // for editors: where the file lies is not part of what is run
   return rest;
 }
 
@@ -140,6 +141,7 @@ Script read_script(ObjectReader& root, const LocatedJson& document, const Scenar
   std::vector<ObjectReader> list = root.objects("runs");
   for (std::size_t i = 0; i < list.size(); ++i) runs.read(list[i], fmt::format("/runs/{}", i));
   read_stops(root, runs, folder, script.stops);
+  read_begin(root, scenario, script);
   script.runs = runs.take();
   return script;
 }

@@ -19,7 +19,7 @@ LocatedJson without_script(const LocatedJson& document);
 /// For finish(): these keys are read later.
 void know_script_keys(ObjectReader& root);
 
-/// Reads the script's keys (runs, film, about, size, fps, theme, mode) of `root`, which is the whole
+/// Reads the script's keys (runs, film, begin, about, size, fps, theme, mode) of `root`, which is the whole
 /// `document`. `scenario` is what the rest of it says. Relative paths count from `folder`. Throws InputError.
 Script read_script(ObjectReader& root, const LocatedJson& document, const Scenario& scenario,
                    const std::filesystem::path& folder, const ReadScenario& read_scenario);
@@ -55,5 +55,8 @@ class RunTable {
 /// Reads stop after stop, nested ones flattened, into `stops`.
 void read_stops(ObjectReader& root, RunTable& runs, const std::filesystem::path& folder,
                 std::vector<Stop>& stops);
+
+/// Reads where a film without stops begins. PRECOND: the stops are read.
+void read_begin(ObjectReader& root, const Scenario& scenario, Script& script);
 
 }  // namespace attn::app

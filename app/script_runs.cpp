@@ -15,7 +15,8 @@ namespace attn::app {
 
 std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice,
                                                const AfterStep& after_step) {
-  if (!scenario.tensors.empty()) return open_store(scenario.tensors, choice, scenario.engine, scenario.name);
+  if (!scenario.recorded.empty())
+    return open_store(scenario.recorded, choice, scenario.engine, scenario.name);
   EngineHost host(scenario, choice);
   for (int steps = 0; host.has_work() && steps < scenario.max_steps;) {
     host.step();
@@ -30,6 +31,18 @@ struct ScriptRuns::Hosted {
   std::shared_ptr<const trace::Store> store;
   trace::Inspector inspector;
 };
+
+trace::FactPlace fact_place(const Place& place, const Shown& shown) {
+  return {.step = place.step.value_or(1),
+          .layer = place.layer.value_or(0),
+          .head = place.head.value_or(0),
+          .seq = place.seq.value_or(-1),
+          .row = place.row.value_or(-1),
+          .col = place.col.value_or(-1),
+          .tile = place.tile.value_or(-1),
+          .block = place.block.value_or(-1),
+          .compare = shown.compare};
+}
 
 ScriptRuns::ScriptRuns(const Scenario& scenario, DeviceChoice choice, RunHooks hooks)
     : scenario_(scenario), choice_(choice), hooks_(std::move(hooks)), device_(make_device(choice)) {}
@@ -54,17 +67,7 @@ trace::FactRuns ScriptRuns::runs_from(const std::string& run) {
 }
 
 ScriptRuns::Spot ScriptRuns::spot(const std::string& run, const Place& place, const Shown& shown) {
-  Spot at{{}, run};
-  at.place.step = place.step.value_or(1);
-  at.place.layer = place.layer.value_or(0);
-  at.place.head = place.head.value_or(0);
-  at.place.seq = place.seq.value_or(-1);
-  at.place.row = place.row.value_or(-1);
-  at.place.col = place.col.value_or(-1);
-  at.place.tile = place.tile.value_or(-1);
-  at.place.block = place.block.value_or(-1);
-  at.place.compare = shown.compare;
-  return at;
+  return {fact_place(place, shown), run};
 }
 
 ScriptRuns::Spot ScriptRuns::spot_of(const Stop& stop) { return spot(stop.run, stop.place, stop.shown); }

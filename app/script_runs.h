@@ -34,6 +34,9 @@ struct RunHooks {
   AfterStep after_step = [](int, int) {};
 };
 
+/// Where facts of a stop are asked for; what it does not say is the default.
+trace::FactPlace fact_place(const Place& place, const Shown& shown);
+
 /// One thread at a time. PRECOND: the scenario outlives it.
 class ScriptRuns {
  public:

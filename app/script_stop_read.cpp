@@ -211,6 +211,8 @@ class StopReader {
     stop.caption = read_fact_text(object, "caption", runs_);
     stop.notes = read_fact_text(object, "notes", runs_);
     stop.predict = read_fact_text(object, "predict", runs_);
+    if (object.read("hide", stop.hide) && stop.predict.empty())
+      object.fail("hide", "the stop hides an answer and asks nothing", "give it predict, or leave hide out");
     read_place(object, runs_.scenario(stop.run), stop.place);
     read_walk(object, stop);
     read_shown(object, stop.shown);
@@ -246,6 +248,18 @@ class StopReader {
 void read_stops(ObjectReader& root, RunTable& runs, const fs::path& folder, std::vector<Stop>& stops) {
   StopReader reader(runs, folder, stops);
   for (ObjectReader& object : root.objects("film")) reader.read(object, Stop{});
+}
+
+void read_begin(ObjectReader& root, const Scenario& scenario, Script& script) {
+  auto begin = root.object("begin");
+  if (!begin) return;
+  if (!script.empty()) {
+    root.fail("begin", "the scenario has begin and stops",
+              "keep one of them: a film with stops begins at the first");
+  }
+  read_place(*begin, scenario, script.begin);
+  read_shown(*begin, script.shown);
+  begin->finish();
 }
 
 }  // namespace attn::app

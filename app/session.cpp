@@ -15,7 +15,7 @@ namespace attn::app {
 
 Session::Session(Subject subject, DeviceChoice choice, std::function<void()> changed,
                  const std::filesystem::path& trace)
-    : changed_(std::move(changed)), choice_(choice), recorded_(!trace.empty()) {
+    : changed_(std::move(changed)), choice_(choice), films_(changed_), recorded_(!trace.empty()) {
   open_ = std::make_unique<OpenRun>(std::move(subject), choice_, changed_, trace);
   follow_ = live();
   frame_.scenarios = bundled_scenarios();
@@ -23,6 +23,7 @@ Session::Session(Subject subject, DeviceChoice choice, std::function<void()> cha
 }
 
 Session::~Session() {
+  save_clicks();
   if (live()) open_->engine()->halt();
 }
 
@@ -120,11 +121,17 @@ void Session::apply(const viz::Command& command, viz::ViewState& view) {
     case Kind::cancel:
       view.playing = false;
       return cancel();
+    case Kind::record_film:
+      return record_film(command, view);
+    case Kind::record_clicks:
+      return record_clicks(view);
+    case Kind::cancel_film:
+      return films_.cancel();
     case Kind::quit:
       quit_ = true;
       return;
     default:
-      if (!apply_run(command) && !apply_file(command)) apply_lesson(command);
+      if (!apply_run(command) && !apply_file(command)) apply_lesson(command, view);
       return;
   }
 }
@@ -186,6 +193,9 @@ void Session::tick(viz::ViewState& view, Clock::time_point now) {
   refresh();
   follow_lesson(view);
   if (std::exchange(forget_loop_, false)) view.loop = {};
+  now_ = now;
+  look_at_file();
+  look_at_clicks(view);
   if (!view.playing || now < next_play_ || open_->status().busy || waiting_move_) return;
   if (next_play_ != Clock::time_point{}) stop_playing_at_breakpoint(view);
   if (!view.playing) return;
@@ -263,6 +273,7 @@ void Session::attach() {
 void Session::refresh() {
   finish_job();
   finish_facts();
+  finish_film();
   take_next();
   open_->refresh();
   if (!open_->store()) return;
@@ -281,6 +292,8 @@ void Session::wait_idle() {
       job_->wait();
     } else if (facts_job_) {
       facts_job_->wait();
+    } else if (films_.running()) {
+      films_.wait();
     } else if (next_) {
       if (next_->run->engine()) next_->run->engine()->wait_idle();
     } else if (open_->status().busy) {

@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/click_script.h"
+#include "app/file_watch.h"
+#include "app/film_recorder.h"
 #include "app/job.h"
 #include "app/lesson.h"
 #include "app/lesson_facts.h"
@@ -66,12 +69,16 @@ class Session {
   const LessonsProgress& lessons_progress() const { return lessons_progress_; }
   /// Null while no script is told.
   const Lesson* lesson() const { return lesson_.get(); }
+  /// The program that films are made with; this one unless told otherwise.
+  void set_program(std::filesystem::path program) { program_ = std::move(program); }
+  /// From now on a scenario is read again when its file is written, looked for that often.
+  void watch_file(std::chrono::milliseconds every = std::chrono::milliseconds(500));
   /// Puts what is open first among them.
   void remember_open_file() { remember_file(open_->subject().link.path); }
   const std::vector<std::string>& recent_files() const { return frame_.recent_files; }
   /// Something goes on beside the window whose progress is shown.
   bool working() const {
-    return job_ != nullptr || next_.has_value() || facts_job_ != nullptr || setting_out();
+    return job_ != nullptr || next_.has_value() || facts_job_ != nullptr || setting_out() || films_.running();
   }
 
   /// For stills and tests: waits for the engine to finish what it was asked, for long work and for the
@@ -86,6 +93,8 @@ class Session {
     repeated,  // the same requests again: cursor and bookmarks stay
     of_stop    // a run of the script: the stop says where to stand
   };
+  /// What stays as it is when a stop is come to.
+  enum class Keep : unsigned char { nothing, place, place_and_view };
   /// What will take the place of what is open, once it has something to show.
   struct Next {
     std::unique_ptr<OpenRun> run;
@@ -150,18 +159,23 @@ class Session {
   std::optional<Recipe> recipe();
 
   // session_lesson.cpp: the script that is told
-  void apply_lesson(const viz::Command& command);
+  void apply_lesson(const viz::Command& command, viz::ViewState& view);
+  void answered(const viz::ViewState& view);
   void begin_lesson();
   void end_lesson();
   void leave_stop();
   void show_run(const Scenario& wanted, const std::string& name);
   void follow_lesson(viz::ViewState& view);
   void arrive(viz::ViewState& view);
+  void stand(const Place& place, viz::ViewState& view);
   bool steps_are_there(int steps);
+  int steps_wanted(const EngineConfig& config) const;
   void ask_of_stop();
+  void ask_of_next();
   void ask_of_task();
-  void ask(std::vector<std::string> texts, const Exercise* exercise,
+  void ask(std::vector<std::string> texts, const Exercise* exercise, const trace::FactPlace& place,
            std::function<void(const LessonAnswer&)> done);
+  void start_facts(LessonQuestion question, std::function<void(const LessonAnswer&)> done);
   void finish_facts();
   Standing standing(const viz::ViewState& view) const;
   bool setting_out() const { return lesson_ && !lesson_->arrived(); }
@@ -177,8 +191,30 @@ class Session {
   void change_bookmarks(const viz::Command& command);
   void store_bookmarks();
 
+  // session_film.cpp
+  std::string run_text(bool again);
+  std::string film_text(const viz::Command& command, const viz::ViewState& view);
+  void record_film(const viz::Command& command, const viz::ViewState& view);
+  void finish_film();
+  void fill_film();
+
+  // session_clicks.cpp: what the user does, as a script
+  void record_clicks(const viz::ViewState& view);
+  void look_at_clicks(const viz::ViewState& view);
+  void save_clicks();
+
+  // session_reload.cpp: the file of what is open was written again
+  void start_watch();
+  void look_at_file();
+  void read_again();
+  void written_again(const Subject& fresh);
+  void run_file();
+  void tell_again(const Subject& fresh);
+
   const std::function<void()> changed_;
   const DeviceChoice choice_;
+  std::filesystem::path program_;  // "" = this one
+  FilmRecorder films_;
   std::unique_ptr<OpenRun> open_;  // never null
   std::optional<Next> next_;
   std::unique_ptr<Job> job_;
@@ -208,11 +244,20 @@ class Session {
   bool tell_ = false;
   LessonsProgress lessons_progress_;
   std::unique_ptr<Lesson> lesson_;
+  Keep keep_ = Keep::nothing;                     // when it arrives the next time
   Subject lesson_subject_;                        // that the script belongs to
   std::vector<std::unique_ptr<OpenRun>> parked_;  // runs of the script that are not shown now, oldest first
   std::shared_ptr<RecordedRuns> recorded_runs_;   // for its facts
   std::unique_ptr<Job> facts_job_;
-  Bin bin_;  // last: what lies in it may use what stands above
+  bool next_asked_ = false;  // for the caption of the stop after this one
+
+  std::unique_ptr<ClickScript> clicks_;  // while clicks are recorded
+  Clock::time_point now_{};              // of the last tick
+  std::chrono::milliseconds watch_every_{0};
+  std::unique_ptr<FileWatch> watch_;
+  Subject file_subject_;    // of the scenario that is open, as its file was read last
+  std::string file_error_;  // why it could not be read again; said until it can
+  Bin bin_;                 // last: what lies in it may use what stands above
 };
 
 /// Waits until the session stands where the link points; a live run is run up to there. Throws InputError

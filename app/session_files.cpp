@@ -68,6 +68,7 @@ void Session::opened(const Subject& subject) {
     say(error.what());
   }
   if (!subject.link.step) follow_ = live();
+  start_watch();
   if (tell_) begin_lesson();
 }
 

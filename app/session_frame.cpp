@@ -22,6 +22,8 @@ const viz::Frame& Session::frame() {
   frame_.file = open_->subject().link.path.string();
   frame_.saved = is_saved();
   fill_work();
+  fill_film();
+  frame_.clicks = clicks_ ? clicks_->num_stops() : -1;
   frame_.lesson.reset();
   if (lesson_) frame_.lesson = lesson_->now();
   if (!open_->store()) return frame_;
@@ -142,6 +144,7 @@ std::string Session::status_text() const {
   const LiveEngine::Status& status = open_->status();
   if (!status.error.empty()) return status.error;
   if (!message_.empty()) return message_;
+  if (!file_error_.empty()) return file_error_;
   if (!open_->store()) return "loading the model";
   return status.note.empty() ? open_->store()->note() : status.note;
 }

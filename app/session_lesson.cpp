@@ -7,6 +7,7 @@
 
 #include "app/place.h"
 #include "app/rerun.h"
+#include "app/script_runs.h"
 #include "app/session.h"
 #include "kernels/common/check.h"
 
@@ -16,6 +17,11 @@ namespace {
 /// Whether that is what runs there, with nothing typed by hand.
 bool is_run(const OpenRun& run, const Scenario& wanted) {
   return same_run(run.subject().scenario, wanted) && (!run.engine() || run.engine()->added().empty());
+}
+
+/// With middle dots between them, where a narrow line may end.
+std::string joined(const std::vector<std::string>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, "  \xC2\xB7  "));
 }
 
 /// How many steps must be recorded for one to stand there.
@@ -35,13 +41,18 @@ void Session::tell_scripts(LessonsProgress progress) {
 
 void Session::begin_lesson() {
   const Subject& subject = open_->subject();
-  if (subject.scenario.script.empty() || subject.link.has_place()) return;
+  if (subject.scenario.script.empty()) return;
   lesson_subject_ = subject;
   const auto scenario = std::make_shared<const Scenario>(subject.scenario);
   const auto known = lessons_progress_.find(lesson_key(subject.link.path));
   lesson_ =
       std::make_unique<Lesson>(scenario, known == lessons_progress_.end() ? LessonProgress{} : known->second);
   recorded_runs_ = std::make_shared<RecordedRuns>(scenario, choice_);
+  keep_ = Keep::nothing;
+  if (subject.link.has_place()) {  // the place is the link's, all else is told by the stop that is near
+    lesson_->go(stop_at(*scenario, place_of(subject.link)));
+    keep_ = Keep::place;
+  }
   leave_stop();
 }
 
@@ -59,23 +70,40 @@ void Session::keep_progress() {
   if (lesson_) lessons_progress_[lesson_key(lesson_subject_.link.path)] = lesson_->progress();
 }
 
-void Session::apply_lesson(const viz::Command& command) {
+void Session::apply_lesson(const viz::Command& command, viz::ViewState& view) {
   using Kind = viz::Command::Kind;
   if (command.kind == Kind::list_lessons) {
     keep_progress();
     frame_.lessons = lesson_cards(lessons_progress_);
   }
   if (!lesson_) return;
+  const bool asked = lesson_->now().asking;
   if (command.kind == Kind::answer) lesson_->answer();
   if (command.kind == Kind::next_stop) {
     const int by = command.a < 0 ? -1 : 1;
     if (!lesson_->next(by))
       return say(by > 0 ? "this is the last stop; Ctrl+L shows all lessons" : "this is the first stop");
+    keep_ = Keep::nothing;
     if (!lesson_->arrived()) leave_stop();
   }
   if (command.kind == Kind::break_lesson && lesson_->now().break_it) {
     lesson_->set_broken(!lesson_->now().break_it->on);
+    keep_ = Keep::nothing;
     leave_stop();
+  }
+  if (asked && lesson_->arrived() && !lesson_->now().asking) answered(view);
+}
+
+/// What the question was about is selected now.
+void Session::answered(const viz::ViewState& view) {
+  if (num_steps() == 0) return;
+  const Place place = lesson_->place();
+  try {
+    if (place.seq || place.row || place.col || place.block)
+      select(selection_of(place, *open_->store(), lesson_->stop().where));
+    lesson_->arrive(standing(view));
+  } catch (const InputError& error) {
+    lesson_->fail(error.what());
   }
 }
 
@@ -102,8 +130,8 @@ void Session::show_run(const Scenario& wanted, const std::string& name) {
   subject.kind = FileKind::scenario;
   subject.scenario = wanted;
   const std::string text = name.empty() ? "running " + subject.title : "running " + name;
-  if (wanted.tensors.empty()) {
-    const int steps = steps_for(lesson_->place(), wanted.engine);
+  if (wanted.recorded.empty()) {
+    const int steps = steps_wanted(wanted.engine);
     return begin({.run = std::make_unique<OpenRun>(std::move(subject), choice_, changed_,
                                                    std::filesystem::path{}, steps),
                   .steps = steps,
@@ -115,7 +143,7 @@ void Session::show_run(const Scenario& wanted, const std::string& name) {
       text,
       [this, subject = std::move(subject), text, choice = choice_](Job::Control&) mutable -> Job::Finish {
         subject.store =
-            open_store(subject.scenario.tensors, choice, subject.scenario.engine, subject.scenario.name);
+            open_store(subject.scenario.recorded, choice, subject.scenario.engine, subject.scenario.name);
         return [this, subject = std::move(subject), text] {
           begin({.run = std::make_unique<OpenRun>(subject, choice_, changed_),
                  .text = text,
@@ -140,7 +168,13 @@ void Session::follow_lesson(viz::ViewState& view) {
   if (!lesson_ || job_ || next_ || !open_->store()) return;
   if (!lesson_->arrived()) return arrive(view);
   if (num_steps() == 0) return;
-  if (lesson_->watch(standing(view))) ask_of_task();
+  if (lesson_->watch(standing(view))) return ask_of_task();
+  if (view.teach.notes && !facts_job_ && !next_asked_) ask_of_next();
+}
+
+/// Steps that there must be of a run for the stop, and for the place that is kept.
+int Session::steps_wanted(const EngineConfig& config) const {
+  return std::max(steps_for(lesson_->place(), config), keep_ == Keep::nothing ? 0 : selection_.step + 1);
 }
 
 /// Runs a live run on until that many steps are there; false while it is on its way.
@@ -157,18 +191,10 @@ void Session::arrive(viz::ViewState& view) {
   try {
     if (!is_run(*open_, scenario_of(lesson_->scenario(), lesson_->run())))
       throw InputError(message_.empty() ? "the run of this stop did not start" : message_);
-    if (!steps_are_there(steps_for(place, open_->store()->manifest().config))) return;
+    if (!steps_are_there(steps_wanted(open_->store()->manifest().config))) return;
     if (num_steps() == 0)
       throw InputError(open_->status().error.empty() ? "the run has no steps" : open_->status().error);
-    const viz::Selection selection = selection_of(place, *open_->store(), lesson_->stop().where);
-    view.playing = false;
-    select(selection);
-    show(lesson_->shown(), view);
-    compare_.reset();
-    if (const auto& compare = lesson_->shown().compare) {
-      const auto step = open_->store()->step(selection_.step);
-      compare_ = {*compare, step->kind == trace::StepKind::decode};
-    }
+    stand(place, view);
     lesson_->arrive(standing(view));
     keep_progress();
     ask_of_stop();
@@ -177,24 +203,65 @@ void Session::arrive(viz::ViewState& view) {
   }
 }
 
-/// Texts of the stop with their numbers; of what is broken, the numbers that come out now.
+/// Puts the window where the stop is, unless it is to stay where it stands.
+void Session::stand(const Place& place, viz::ViewState& view) {
+  const Keep keep = std::exchange(keep_, Keep::nothing);
+  if (keep == Keep::nothing) {
+    select(selection_of(place, *open_->store(), lesson_->stop().where));
+  } else {
+    seek(selection_.step);
+  }
+  view.playing = false;
+  if (keep == Keep::place_and_view) return;
+  show(lesson_->shown(), view);
+  compare_.reset();
+  if (const auto& compare = lesson_->shown().compare) {
+    const auto step = open_->store()->step(selection_.step);
+    compare_ = {*compare, step->kind == trace::StepKind::decode};
+  }
+}
+
+/// Texts of the stop with their numbers. What is said of the stop stays true of its own run while that is
+/// broken: only what is broken is asked anew, with the numbers that come out now.
 void Session::ask_of_stop() {
   const Stop& stop = lesson_->stop();
+  if (lesson_->broken()) {
+    const trace::FactPlace there = fact_place(lesson_->place(), lesson_->shown());
+    return ask({stop.break_it->text}, &*stop.break_it, there, [this](const LessonAnswer& answer) {
+      if (answer.texts.size() != 1) return;
+      const viz::LessonNow& now = lesson_->now();
+      lesson_->told(now.caption, now.notes, now.task ? now.task->text : "", answer.texts[0]);
+      std::vector<std::string> proofs = answer.right;
+      proofs.insert(proofs.end(), answer.wrong.begin(), answer.wrong.end());
+      lesson_->broken_proved(joined(proofs));
+    });
+  }
   ask({stop.caption, stop.notes, stop.task ? stop.task->text : "", stop.break_it ? stop.break_it->text : ""},
-      lesson_->broken() ? &*stop.break_it : nullptr, [this](const LessonAnswer& answer) {
-        if (answer.texts.size() != 4) return;
-        lesson_->told(answer.texts[0], answer.texts[1], answer.texts[2], answer.texts[3]);
-        if (!lesson_->broken()) return;
-        std::vector<std::string> proofs = answer.right;
-        proofs.insert(proofs.end(), answer.wrong.begin(), answer.wrong.end());
-        lesson_->broken_proved(fmt::format("{}", fmt::join(proofs, "   ")));
+      nullptr, fact_place(stop.place, stop.shown), [this](const LessonAnswer& answer) {
+        if (answer.texts.size() == 4)
+          lesson_->told(answer.texts[0], answer.texts[1], answer.texts[2], answer.texts[3]);
       });
 }
 
+/// What the speaker will say next: of another place, and often of another run.
+void Session::ask_of_next() {
+  next_asked_ = true;
+  const Stop* next = lesson_->next_stop();
+  if (next == nullptr || !lesson_->now().next_caption.empty()) return;
+  LessonQuestion question{.run = next->run,
+                          .open = nullptr,
+                          .place = fact_place(next->place, next->shown),
+                          .texts = {next->caption}};
+  start_facts(std::move(question), [this](const LessonAnswer& answer) {
+    if (answer.texts.size() == 1) lesson_->next_told(answer.texts[0]);
+  });
+}
+
 void Session::ask_of_task() {
-  ask({}, &*lesson_->stop().task, [this](const LessonAnswer& answer) {
-    lesson_->task_checked(fmt::format("{}", fmt::join(answer.right, "   ")),
-                          fmt::format("{}", fmt::join(answer.wrong, "   ")));
+  const trace::FactPlace here =
+      fact_place(selection_, open_->store()->step(selection_.step)->step, variants_here());
+  ask({}, &*lesson_->stop().task, here, [this](const LessonAnswer& answer) {
+    lesson_->task_checked(joined(answer.right), joined(answer.wrong));
     keep_progress();
   });
 }
@@ -210,14 +277,18 @@ void Session::finish_facts() {
 }
 
 /// `exercise`: whose expectations are to be checked, in its own run; null: the stop's texts alone.
-void Session::ask(std::vector<std::string> texts, const Exercise* exercise,
+void Session::ask(std::vector<std::string> texts, const Exercise* exercise, const trace::FactPlace& place,
                   std::function<void(const LessonAnswer&)> done) {
-  LessonQuestion question{
-      .run = exercise ? exercise->run : lesson_->run(),
-      .open = open_->store(),
-      .place = fact_place(selection_, open_->store()->step(selection_.step)->step, variants_here()),
-      .texts = std::move(texts),
-      .expect = exercise ? exercise->expect : std::vector<Expectation>{}};
+  LessonQuestion question{.run = exercise ? exercise->run : lesson_->run(),
+                          .open = open_->store(),
+                          .place = place,
+                          .texts = std::move(texts),
+                          .expect = exercise ? exercise->expect : std::vector<Expectation>{}};
+  next_asked_ = false;
+  start_facts(std::move(question), std::move(done));
+}
+
+void Session::start_facts(LessonQuestion question, std::function<void(const LessonAnswer&)> done) {
   if (facts_job_) facts_job_->cancel();
   bin_.put(std::move(facts_job_));
   facts_job_ = std::make_unique<Job>(

@@ -139,7 +139,10 @@ void Session::take_next() {
   if (run.num_steps() < next_->steps && status.busy) return;
   Next next = std::move(*next_);
   next_.reset();
-  if (next.arrival == Arrival::opened) end_lesson();
+  if (next.arrival == Arrival::opened) {
+    save_clicks();
+    end_lesson();
+  }
   put_in_place(std::move(next.run));
   if (next.arrival == Arrival::repeated) {
     seek(selection_.step);

@@ -139,6 +139,7 @@ class Window {
   void show_title();
   void show_notes();
   void keep_settings(bool at_once);
+  void note_start();
   double longest_sleep() const;
   static Window& of(GLFWwindow* window) { return *static_cast<Window*>(glfwGetWindowUserPointer(window)); }
 
@@ -160,6 +161,10 @@ class Window {
   Clock::time_point taught_since_ = Clock::now();
   std::array<int, 4> windowed_{};  // place and size before full screen
   Clock::time_point settings_kept_ = Clock::now();
+  bool first_drawn_ = false;
+  Clock::time_point chosen_ = kProgramStart;  // when what is open was asked for
+  bool lesson_drawn_ = false;                 // its words are in the picture
+  bool lesson_noted_ = false;                 // that was said
 };
 
 Window::Window(const WindowOptions& options,
@@ -177,6 +182,7 @@ Window::Window(const WindowOptions& options,
   session_ = make([] { glfwPostEmptyEvent(); });
   session_->set_recent_files(settings_.recent_files);
   session_->remember_open_file();
+  session_->watch_file();
   if (!loaded_.note.empty()) session_->say(loaded_.note);
   apply_settings(settings_, view_);
   if (options_.theme) viz::theme_to_change(view_) = *options_.theme;  // of the mode it opens in
@@ -211,7 +217,9 @@ viz::Commands Window::draw() {
   int width = 0, height = 0;
   glfwGetFramebufferSize(window_.get(), &width, &height);
   if (still_) painter_.forget();
-  GlPainter::Painted painted = painter_.paint(session_->frame(), session_->selection(), view_, width, height);
+  const viz::Frame& frame = session_->frame();
+  lesson_drawn_ = frame.lesson && !frame.lesson->caption.empty();
+  GlPainter::Painted painted = painter_.paint(frame, session_->selection(), view_, width, height);
   if (still_) write_still();
   if (painted.drawn) glfwSwapBuffers(window_.get());
   return std::move(painted.commands);
@@ -253,6 +261,12 @@ bool Window::carry_out(const viz::Commands& commands) {
     if (command.kind == Kind::copy_state) {
       ImGui::SetClipboardText(viz::describe_screen(session_->frame(), session_->selection()).c_str());
       session_->say("the state is in the clipboard as text");
+    } else if (command.kind == Kind::open_file) {
+      chosen_ = Clock::now();
+      lesson_noted_ = false;
+    } else if (command.kind == Kind::copy_text) {
+      ImGui::SetClipboardText(command.text.c_str());
+      session_->say("the text is in the clipboard");
     } else if (command.kind == Kind::still) {
       still_ = command.text;
     } else if (command.kind == Kind::toggle_full_screen) {
@@ -313,11 +327,24 @@ void Window::keep_settings(bool at_once) {
   }
 }
 
+/// PRECOND: a picture was drawn. For --print-start: how long one waited for it, and for a lesson with its
+/// words.
+void Window::note_start() {
+  if (!std::exchange(first_drawn_, true)) {
+    if (options_.print_start)
+      fmt::print(stderr, "first frame after {:.3f} s\n", seconds_since(kProgramStart));
+    if (!painter_.font_note().empty()) fmt::print(stderr, "attnscope: {}\n", painter_.font_note());
+  }
+  if (!options_.print_start || lesson_noted_ || !lesson_drawn_) return;
+  lesson_noted_ = true;
+  fmt::print(stderr, "lesson on screen {:.3f} s after {}\n", seconds_since(chosen_),
+             chosen_ == kProgramStart ? "the start" : "it was chosen");
+}
+
 void Window::run() {
   const Clock::time_point opened = Clock::now();
   constexpr int kSettleFrames = 3;  // ImGui needs a few after an event until hover and layout are right
   int to_draw = kSettleFrames;
-  bool first = true;
   while (!glfwWindowShouldClose(window_.get())) {
     const bool settled = to_draw <= 0 && session_->complete();
     if (handle_events(settled, longest_sleep())) to_draw = kSettleFrames;
@@ -343,11 +370,7 @@ void Window::run() {
     show_title();
     show_notes();
     keep_settings(false);
-    if (std::exchange(first, false)) {
-      if (options_.print_start)
-        fmt::print(stderr, "first frame after {:.3f} s\n", seconds_since(kProgramStart));
-      if (!painter_.font_note().empty()) fmt::print(stderr, "attnscope: {}\n", painter_.font_note());
-    }
+    note_start();
     if (options_.seconds > 0.0 && seconds_since(opened) > options_.seconds) break;
   }
 }

@@ -15,6 +15,7 @@
 #include "core/trace/step_diff.h"
 #include "core/trace/step_record.h"
 #include "kernels/common/launch.h"
+#include "viz/film_view.h"
 #include "viz/lesson_view.h"
 #include "viz/machine_view.h"
 
@@ -67,6 +68,7 @@ struct Work {
   std::string text;        // "looking for: preemption"
   float fraction = -1.0F;  // < 0: not known
   bool can_cancel = false;
+  float seconds_left = -1.0F;  // < 0: not known
   bool active() const { return !text.empty(); }
 };
 
@@ -119,8 +121,10 @@ struct Frame {
   bool saved = true;                      // false: a live run or bookmarks that no file holds
   std::vector<LessonCard> lessons;        // of the gallery; empty before the first list_lessons
   std::optional<LessonNow> lesson;        // while a script is told
-  std::string status;                     // one line: device, notes, errors
-  std::string device;                     // device of the engine
+  FilmNow film;
+  int clicks = -1;     // stops that "record my clicks" has so far; -1: it is off
+  std::string status;  // one line: device, notes, errors
+  std::string device;  // device of the engine
   // Of the device that the panels' launches run on; until it is there, what every device can.
   DeviceTraits traits{.tensor_cores = false};
 };
@@ -176,7 +180,12 @@ struct Command {
     export_tensor,  // text: path (.safetensors or .csv), value: "q", "k", "v", "o", "lse", "weights",
                     // "scores"
     copy_state,     // the text twin into the clipboard
+    copy_text,      // text: into the clipboard
     still,          // text: path or "" for a name of its own; a PNG of the window
+    record_film,    // text: where to, by its ending or a folder NAME/; value: "1080p", "960x540"; a: 1 = from
+                    // this step on, where what is open has no stops
+    cancel_film,
+    record_clicks,  // begins to write down what the user does; again: saves it as a scenario
     toggle_full_screen,
     quit
   };

@@ -10,6 +10,8 @@ std::string_view why_not(KeyAction action, const Frame& frame, const Selection& 
     case KeyAction::save:
     case KeyAction::still:
     case KeyAction::bookmark:
+    case KeyAction::film:
+    case KeyAction::record_clicks:
     case KeyAction::diff:
     case KeyAction::go_to_step:
     case KeyAction::loop_from:
@@ -25,7 +27,7 @@ std::string_view why_not(KeyAction action, const Frame& frame, const Selection& 
     case KeyAction::run_back:
       return frame.breakpoints.empty() ? "there is no break point yet" : "";
     case KeyAction::cancel:
-      return frame.work.can_cancel ? "" : "nothing is being worked on";
+      return frame.work.can_cancel || frame.film.running ? "" : "nothing is being worked on";
     case KeyAction::go_to_bookmark:
       return frame.bookmarks.empty() ? "there is no bookmark yet" : "";
     case KeyAction::next_stop:
@@ -55,6 +57,8 @@ bool is_on(KeyAction action, const Frame& frame, const ViewState& view) {
       return view.teach.pen;
     case KeyAction::notes:
       return view.teach.notes;
+    case KeyAction::record_clicks:
+      return frame.clicks >= 0;
     case KeyAction::break_lesson:
       return frame.lesson && frame.lesson->break_it && frame.lesson->break_it->on;
     case KeyAction::reduced_motion:

@@ -178,6 +178,9 @@ bool open_overlay(KeyAction action, ViewState& view) {
     case KeyAction::lessons:
       view.shell.open(Overlay::lessons);
       return true;
+    case KeyAction::film:
+      view.shell.open(Overlay::film);
+      return true;
     case KeyAction::menus:
       view.shell.open(Overlay::menu);
       return true;

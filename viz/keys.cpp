@@ -163,9 +163,12 @@ bool send_command(KeyAction action, int argument, const Frame& frame, const View
     case KeyAction::run_back:
       return push(commands, Kind::run, -1), true;
     case KeyAction::cancel:
-      return push(commands, Kind::cancel), true;
+      return push(commands, frame.film.running && !frame.work.can_cancel ? Kind::cancel_film : Kind::cancel),
+             true;
     case KeyAction::go_to_bookmark:
       return push(commands, Kind::go_to_bookmark, argument), true;
+    case KeyAction::record_clicks:
+      return push(commands, Kind::record_clicks), true;
     case KeyAction::still:
       return push(commands, Kind::still), true;
     case KeyAction::copy_state:

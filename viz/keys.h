@@ -14,6 +14,8 @@ enum class KeyAction : unsigned char {
   open,
   save,
   export_tensor,
+  film,
+  record_clicks,
   still,
   copy_state,
   quit,

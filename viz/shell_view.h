@@ -10,7 +10,7 @@
 namespace attn::viz {
 
 /// What lies over the panels; one at a time.
-enum class Overlay : unsigned char { none, help, menu, palette, find, entry, open, lessons };
+enum class Overlay : unsigned char { none, help, menu, palette, find, entry, open, lessons, film };
 
 /// What the one-line box asks for.
 enum class Entry : unsigned char {
@@ -35,6 +35,8 @@ struct ShellView {
   trace::Condition condition;  // of the entry box; afterwards what "run to" repeats
   bool has_condition = false;
   std::string tensor = "weights";     // what export writes
+  std::string film_size = "1080p";    // of the film dialog
+  bool film_from_here = false;        // it begins at this step, not at the first
   PanelId focused = PanelId::count_;  // ring of the Tab key
   Split dragged = Split::count_;      // being dragged with the mouse
 

@@ -29,11 +29,12 @@ constexpr const char* kLesson = R"({
     {"stop": "packed", "caption": "cu_seqlens_q is {cu_seqlens_q}.", "annotate": ["strip"],
      "notes": "Ask for the owner of row 6."},
     {"stop": "guess", "predict": "How many keys does A see?", "caption": "Now {context_lens} keys.", "goto": {"step": 2},
-     "select": {"seq": "A"}, "view": "tiles", "side": "costs"},
-    {"stop": "do", "caption": "Now you.", "goto": {"step": 2},
+     "hide": ["tables"], "select": {"seq": "A"}, "view": "tiles", "side": "costs"},
+    {"stop": "do", "caption": "Now you: {keys_seen} keys.", "goto": {"step": 2},
      "task": {"do": "Go to step 3 and look at the heads.", "goto": {"step": 3}, "view": "heads",
               "expect": {"context_lens": [6, 7]}},
-     "break_it": {"do": "The mask hangs from the top left.", "set": {"engine.mask_alignment": "top_left"}}},
+     "break_it": {"do": "The mask hangs from the top left.", "set": {"engine.mask_alignment": "top_left"},
+                  "expect": {"keys_seen": 1}}},
     {"stop": "other run", "run": "small tiles", "caption": "The same with tiles of 8."}]
 })";
 
@@ -72,12 +73,15 @@ TEST_F(LessonJourney, StopsQuestionsTasksAndTheirTicks) {
   EXPECT_EQ(user.frame().step->step, 2);
   EXPECT_EQ(user.view.stage, viz::StageView::tiles);
   EXPECT_EQ(user.view.side, viz::SideView::costs);
-  EXPECT_EQ(user.session().selection().seq, 0);
   ASSERT_TRUE(lesson(user).asking);
   EXPECT_FALSE(user.marks().get("lesson/caption"));
+  EXPECT_EQ(user.session().selection().seq, -1) << "what is asked about is not shown before";
+  EXPECT_EQ(user.marks().get("ring/tables")->value, "hidden until you have guessed");
   page(user, viz::keys::kSpace);
   EXPECT_FALSE(lesson(user).asking);
   EXPECT_EQ(user.marks().get("lesson/caption")->value, "Now [5, 6] keys.");
+  EXPECT_EQ(user.session().selection().seq, 0);
+  EXPECT_FALSE(user.marks().get("ring/tables"));
   EXPECT_FALSE(user.view.playing);
 
   page(user, viz::keys::kPageDown);
@@ -154,6 +158,9 @@ TEST_F(LessonJourney, BreakItAndMendIt) {
   user.settle();
   EXPECT_TRUE(user.marks().get("banner/what"));
   EXPECT_TRUE(user.marks().get("lesson/broken"));
+  EXPECT_EQ(lesson(user).caption, "Now you: 5 keys.") << "said of the right run, it stays true of it";
+  EXPECT_EQ(lesson(user).break_it->proof, "keys_seen = 1");
+  EXPECT_EQ(user.marks().get("lesson/proof")->value, "keys_seen = 1");
   user.type('r');
   user.settle();
   user.settle();
@@ -172,6 +179,58 @@ TEST_F(LessonJourney, AnotherFileEndsIt) {
   user.settle();
   ASSERT_TRUE(user.frame().lesson);
   EXPECT_EQ(user.frame().lesson->stop, 0);
+}
+
+TEST_F(LessonJourney, ALinkOpensTheLessonAtItsPlace) {
+  Subject linked = open_subject(path() + "#step=3&layer=1&head=2", DeviceChoice::simt);
+  User user(linked);
+  go_to_link(user.session(), linked.link);
+  user.session().tell_scripts({});
+  user.settle();
+  EXPECT_EQ(lesson(user).name, "do") << "the last stop before step 3";
+  EXPECT_EQ(lesson(user).caption, "Now you: 5 keys.");
+  EXPECT_EQ(user.frame().step->step, 3);
+  EXPECT_EQ(user.session().selection().layer, 1);
+  EXPECT_EQ(user.session().selection().head, 2);
+  page(user, viz::keys::kPageUp);
+  EXPECT_EQ(lesson(user).name, "guess");
+  EXPECT_EQ(user.frame().step->step, 2) << "from then on the stops say where";
+
+  user.send(Kind::open_file, 0, path() + "#step=2&seq=0");
+  user.settle();
+  EXPECT_EQ(lesson(user).name, "guess") << "the stop that is there";
+  EXPECT_EQ(user.session().selection().seq, 0);
+  EXPECT_EQ(user.view.stage, viz::StageView::tiles) << "shown as the stop is";
+}
+
+TEST_F(LessonJourney, NumbersOfTheWholeRunAreRightWhileItGoesOn) {
+  std::string text = kLesson;
+  text.replace(text.find("The same with tiles of 8."), 25,
+               "{passes} passes, {tokens_differing@main} tokens differ.");
+  testing::write_file(path(), text);
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  for (int i = 0; i < 4; ++i) page(user, viz::keys::kPageDown);
+  ASSERT_EQ(lesson(user).name, "other run");
+  EXPECT_EQ(user.frame().num_steps, 1);
+  EXPECT_EQ(lesson(user).caption, "6 passes, 0 tokens differ.");
+}
+
+TEST_F(LessonJourney, TheSpeakerSeesThisCaptionAndTheNext) {
+  User user(subject());
+  user.session().tell_scripts({});
+  user.view.teach.notes = true;
+  user.settle();
+  user.settle();
+  EXPECT_EQ(lesson(user).next_caption, "Now [5, 6] keys.") << "of the next place, before one is there";
+  ASSERT_TRUE(user.marks().get("notes/next_caption"));
+  EXPECT_EQ(user.marks().get("notes/next_caption")->value, "Now [5, 6] keys.");
+  for (int i = 0; i < 3; ++i) page(user, viz::keys::kPageDown);
+  ASSERT_EQ(lesson(user).name, "do");
+  EXPECT_EQ(lesson(user).next_caption, "The same with tiles of 8.") << "of another run";
+  page(user, viz::keys::kPageDown);
+  EXPECT_EQ(lesson(user).next_caption, "") << "there is none";
 }
 
 TEST_F(LessonJourney, AStopThatCannotBeShownSaysWhy) {

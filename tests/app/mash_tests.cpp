@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/engine/switches.h"
+#include "tests/app/in_folder.h"
 #include "tests/app/program.h"
 #include "tests/app/user.h"
 #include "viz/keys.h"
@@ -19,24 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using Kind = viz::Command::Kind;
+using testing::InFolder;
 using testing::User;
 
 double number_from(const char* variable, double otherwise) {
   const char* text = std::getenv(variable);
   return text != nullptr ? std::atof(text) : otherwise;
 }
-
-/// What is written without a name lands in a folder that goes away.
-class InFolder {
- public:
-  explicit InFolder(const fs::path& folder) : before_(fs::current_path()) { fs::current_path(folder); }
-  ~InFolder() { fs::current_path(before_); }
-  InFolder(const InFolder&) = delete;
-  InFolder& operator=(const InFolder&) = delete;
-
- private:
-  fs::path before_;
-};
 
 class Masher {
  public:

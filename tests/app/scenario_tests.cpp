@@ -193,6 +193,13 @@ const std::vector<Wrong>& wrong_scenarios() {
        {"requests.4.max_tokens=1"},
        {"'4' is no element of a list of 1"}},
       {"set_inside_a_number", "{\"seed\": 1, " + kRequest + "}", {"seed.x=1"}, {"inside a plain value"}},
+      {"begin_and_stops",
+       "{" + kRequest + R"(, "begin": {}, "film": [{"stop": "x", "caption": "x"}]})",
+       {},
+       {"begin and stops", "case.json:1", "keep one"}},
+      {"tensors_and_trace", R"({"tensors": "a", "trace": "b"})", {}, {"tensors and trace", "keep one"}},
+      {"trace_with_engine", R"({"trace": "b", "engine": {}})", {}, {"a trace has engine", "leave it out"}},
+      {"trace_with_requests", "{\"trace\": \"b\", " + kRequest + "}", {}, {"has requests", "leave them out"}},
       {"set_empty_part", "{" + kRequest + "}", {"engine..x=1"}, {"empty"}},
   };
   return cases;
@@ -237,6 +244,9 @@ TEST(ScenarioSchema, HasTheKeysThatTheReaderKnows) {
             property_names(properties.at("engine")));
   EXPECT_EQ(known_keys("{\"requests\": [{" + odd + ", \"prompt\": \"O\"}]}"),
             property_names(properties.at("requests").at("items")));
+
+  EXPECT_EQ(known_keys("{\"begin\": {" + odd + "}, " + kRequest + "}"),
+            property_names(properties.at("begin")));
 
   const auto& defs = schema.at("$defs");
   const auto of_stop = [&](const std::string& stop, const std::string& rest = "") {

@@ -45,6 +45,7 @@ User::User(const Subject& subject, float width, float height) : context_(ImGui::
     io.KeyMap[named] = key;
 #endif
   session_ = std::make_unique<Session>(subject, DeviceChoice::simt, [] {});
+  session_->set_program("/bin/false");  // "this program" is the tests': whoever wants a film names the viewer
 }
 
 User::~User() {

@@ -53,6 +53,15 @@ TEST(Weights, ScoreIsTheDotProductOfTheRecordedRows) {
   EXPECT_EQ(screen.marks.get("weights/score")->source.substr(0, 11), "q[4, 5, :] ");
 }
 
+TEST(Weights, ARowSelectedWithoutAKeyShowsItsOwnScore) {
+  const auto s = recorded_prefill();
+  Headless screen(1600, 900);
+  screen.selection.head = 5;
+  screen.selection.q_row = 3;
+  screen.draw(s.frame);
+  EXPECT_EQ(screen.marks.get("weights/score")->source.substr(0, 11), "q[3, 5, :] ");
+}
+
 TEST(Weights, MaskedCellsHaveNoScore) {
   const auto s = recorded_prefill();
   Headless screen(1600, 900);

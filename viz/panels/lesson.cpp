@@ -27,8 +27,10 @@ struct Parts {
 
 float line_height(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
 
-/// The exercise at hand: what is broken now, else the task.
+/// The exercise at hand: what is broken now, else the task. None before the question is answered: it would
+/// give the answer away.
 const ExerciseNow* at_hand(const LessonNow& lesson) {
+  if (lesson.asking) return nullptr;
   if (lesson.break_it && lesson.break_it->on) return &*lesson.break_it;
   return lesson.task ? &*lesson.task : nullptr;
 }
@@ -51,7 +53,7 @@ Parts parts_of(const Ui& ui, const Rect& rect) {
     return Rect{rest.right() + gap, rest.y, w, rest.h};
   };
   parts.steps = from_left(ui.px(kSteps));
-  if (lesson.break_it && rest.w > ui.px(420)) parts.breaker = from_right(ui.px(kBreaker));
+  if (lesson.break_it && !lesson.asking && rest.w > ui.px(420)) parts.breaker = from_right(ui.px(kBreaker));
   if (at_hand(lesson) != nullptr && one_row) parts.exercise = from_right(std::floor(rest.w * 0.34F));
   if (at_hand(lesson) != nullptr && two_rows) {
     const float h = std::floor(rest.h * 0.52F);
@@ -179,7 +181,7 @@ void draw_exercise(Ui& ui, const Rect& box) {
   const Color ink = broken ? Color::error : exercise.done ? Color::ok : Color::accent;
   const float y = box.y + ui.px(5);
   text_in(ui, FontRole::strong, {x, y, right - x, line_h}, ui[ink], title, Align::left);
-  const std::string& found = exercise.done ? exercise.proof : exercise.missed;
+  const std::string& found = exercise.done || broken ? exercise.proof : exercise.missed;
   const float text_bottom = box.bottom() - ui.px(5) - (found.empty() ? 0.0F : line_h);
   const int lines = std::max(1, static_cast<int>((text_bottom - y - line_h) / line_h));
   text_wrapped(ui, FontRole::small, {x, y + line_h, right - x, text_bottom - y - line_h}, ui[Color::text],
@@ -191,8 +193,10 @@ void draw_exercise(Ui& ui, const Rect& box) {
        box, exercise.text, lesson.where);
   if (found.empty()) return;
   const Rect proof{x, text_bottom, right - x, line_h};
-  text_in(ui, FontRole::mono, proof, ui[exercise.done ? Color::ok : Color::warning], found, Align::left);
-  mark(ui, exercise.done ? "lesson/proof" : "lesson/missed", proof, found, "facts of the run that is open");
+  const Color said = broken ? Color::text : exercise.done ? Color::ok : Color::warning;
+  text_in(ui, FontRole::mono, proof, ui[said], whole_parts(ui, FontRole::mono, proof.w, found), Align::left);
+  mark(ui, exercise.done || broken ? "lesson/proof" : "lesson/missed", proof, found,
+       "facts of the run that is open");
 }
 
 void draw_breaker(Ui& ui, const Rect& box) {

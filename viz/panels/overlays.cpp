@@ -1,6 +1,7 @@
 #include "viz/panels/overlays.h"
 
 #include "viz/panels/entry_box.h"
+#include "viz/panels/film_dialog.h"
 #include "viz/panels/gallery.h"
 #include "viz/panels/help.h"
 #include "viz/panels/menus.h"
@@ -26,6 +27,8 @@ void draw_overlays(Ui& ui, const Rect& screen) {
       return draw_open_dialog(ui, screen);
     case Overlay::lessons:
       return draw_gallery(ui, screen);
+    case Overlay::film:
+      return draw_film_dialog(ui, screen);
   }
 }
 

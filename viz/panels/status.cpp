@@ -50,13 +50,33 @@ void draw_check(Ui& ui, Rect& bar) {
   bar.w -= w + ui.px(16);
 }
 
-void draw_quiet(Ui& ui, Rect& bar, const char* name, const std::string& text, const std::string& source) {
+Hit draw_quiet(Ui& ui, Rect& bar, const char* name, const std::string& text, const std::string& source,
+               Color color = Color::text) {
   const float w = text_width(ui, FontRole::small, text) + ui.px(4);
-  if (text.empty() || w > bar.w * 0.4F) return;
+  if (text.empty() || w > bar.w * 0.4F) return {};
   const Rect box{bar.right() - w, bar.y, w, bar.h};
-  text_in(ui, FontRole::small, box, ui[Color::text], text, Align::right);
-  mark(ui, name, box, text, source);
+  text_in(ui, FontRole::small, box, ui[color], text, Align::right);
   bar.w -= w + ui.px(16);
+  return mark(ui, name, box, text, source);
+}
+
+/// What goes on beside everything else: the rest of the bar stays as it is.
+void draw_recording(Ui& ui, Rect& bar) {
+  const FilmNow& film = ui.frame.film;
+  std::string text;
+  if (film.running) {
+    text =
+        film.fraction >= 0.0F ? fmt::format("film {:.0f} %", film.fraction * 100.0F) : "film: " + film.text;
+    if (film.seconds_left >= 0.0F) text += ", " + time_left_text(film.seconds_left);
+  }
+  if (draw_quiet(ui, bar, "status/film", text, "a film is being made; click or Ctrl+R to see more or cancel",
+                 Color::accent)
+          .clicked)
+    ui.view.shell.open(Overlay::film);
+  if (ui.frame.clicks < 0) return;
+  draw_quiet(ui, bar, "status/clicks",
+             fmt::format("recording clicks: {} stop{}", ui.frame.clicks, ui.frame.clicks == 1 ? "" : "s"),
+             "every place you go to becomes a stop; Ctrl+Shift+R saves them", Color::error);
 }
 
 /// What is being worked on, how far it is, and the way to stop it.
@@ -76,8 +96,9 @@ void draw_work(Ui& ui, const Rect& bar) {
          1.0F, ui.px(4));
     x = track.right() + ui.px(10);
   }
-  const std::string text =
+  std::string text =
       work.fraction >= 0.0F ? fmt::format("{}  {:.0f} %", work.text, work.fraction * 100.0F) : work.text;
+  if (work.seconds_left >= 0.0F) text += ", " + time_left_text(work.seconds_left);
   const Rect box{x, bar.y, bar.right() - x, bar.h};
   text_in(ui, FontRole::small, box, ui[Color::text], text, Align::left);
   if (box.w > 0.0F) mark(ui, "status/work", box, text);
@@ -123,6 +144,7 @@ void draw_status(Ui& ui, const Rect& rect) {
   draw_quiet(ui, bar, "status/grain",
              fmt::format("\xE2\x86\x90 \xE2\x86\x92 by {}", grain_text(ui.view.grain)),
              "grain of the arrow keys; \xE2\x86\x91 \xE2\x86\x93 change it");
+  draw_recording(ui, bar);
   if (ui.frame.work.active()) {
     draw_work(ui, bar);
   } else {

@@ -74,6 +74,23 @@ void draw_pen(Ui& ui, const Rect& area) {
   end_panel(ui);
 }
 
+/// What the class reads, or is about to: the speaker sees it before a question is answered and while the
+/// stage is blank. Takes its room off `rest`; nothing where that would leave none for the notes.
+void draw_said(Ui& ui, Rect& rest, float text_row) {
+  const std::string& caption = ui.frame.lesson->caption;
+  const int most = static_cast<int>(rest.h * 0.5F / text_row);
+  if (caption.empty() || most < 2) return;
+  const float h =
+      std::min(wrapped_height(ui, FontRole::text, rest.w, caption), static_cast<float>(most) * text_row);
+  const Rect box{rest.x, rest.y, rest.w, h};
+  text_wrapped(ui, FontRole::text, box, ui[Color::text], caption, Align::left, most);
+  mark(ui, "notes/caption", box, caption, ui.frame.lesson->where);
+  const float used = h + ui.px(10);
+  line(ui, rest.x, rest.y + used - ui.px(4), rest.right(), rest.y + used - ui.px(4), ui[Color::border]);
+  rest.y += used;
+  rest.h -= used;
+}
+
 }  // namespace
 
 void draw_notes(Ui& ui, const Rect& rect) {
@@ -93,15 +110,19 @@ void draw_notes(Ui& ui, const Rect& rect) {
     rest.h -= row + ui.px(8);
   }
   const float text_row = std::round(font_pixels(FontRole::text) * 1.3F);
-  const float next_h = row + 2.0F * text_row;
+  const int next_lines = rest.h > ui.px(300) ? 3 : 2;
+  const float next_h = row + static_cast<float>(next_lines) * text_row;
   const Rect next{rest.x, rest.bottom() - next_h, rest.w, next_h};
   line(ui, next.x, next.y - ui.px(6), next.right(), next.y - ui.px(6), ui[Color::border]);
   text_in(ui, FontRole::strong, {next.x, next.y, next.w, row}, ui[Color::muted],
           lesson.next.empty() ? "This is the last stop" : fmt::format("Next: {}", lesson.next), Align::left);
-  text_wrapped(ui, FontRole::text, {next.x, next.y + row, next.w, 2.0F * text_row}, ui[Color::muted],
-               lesson.next_caption, Align::left, 2);
-  mark(ui, "notes/next", next, lesson.next, lesson.where);
-  const Rect notes{rest.x, rest.y + ui.px(4), rest.w, next.y - rest.y - ui.px(14)};
+  text_wrapped(ui, FontRole::text, {next.x, next.y + row, next.w, next_h - row}, ui[Color::muted],
+               lesson.next_caption, Align::left, next_lines);
+  mark(ui, "notes/next", {next.x, next.y, next.w, row}, lesson.next, lesson.where);
+  mark(ui, "notes/next_caption", {next.x, next.y + row, next.w, next_h - row}, lesson.next_caption,
+       lesson.next);
+  Rect notes{rest.x, rest.y + ui.px(4), rest.w, next.y - rest.y - ui.px(14)};
+  draw_said(ui, notes, text_row);
   const int lines = std::max(1, static_cast<int>(notes.h / text_row));
   const bool none = lesson.notes.empty();
   text_wrapped(ui, FontRole::text, notes, ui[none ? Color::muted : Color::text],

@@ -37,31 +37,35 @@ next() { # the next picture of the sheet
   n=$((n + 1))
 }
 
-# Each panel at a size that suits it, on a tile like the others.
-while read -r panel size; do
+# Each panel at a size that suits it, on a tile like the others; three look different in a prefill.
+while read -r link panel size; do
   next
   stage=weights side=stages
-  case $panel in tiles | heads | compare) stage=$panel ;; code | costs | changes) side=$panel ;; esac
-  draw "$sheet/panel.png" "$decode" --size "$size" --scale 1.4 --panel "$panel" --stage "$stage" --side "$side"
+  case $panel in tiles | heads | compare | roofline) stage=$panel ;; code | costs | changes) side=$panel ;; esac
+  draw "$sheet/panel.png" "${!link}" --size "$size" --scale 1.4 --panel "$panel" --stage "$stage" --side "$side"
   ffmpeg -loglevel error -y -i "$sheet/panel.png" -vf "pad=1600:900:(ow-iw)/2:(oh-ih)/2:color=0x3a3f47" "$picture" </dev/null
-done <<'SIZES'
-requests 800x900
-strip 1600x260
-mask 900x800
-weights 1200x800
-tiles 1600x900
-heads 1600x900
-compare 1600x900
-pool 1100x900
-free_queue 1600x90
-tables 900x500
-code 1300x900
-stages 1100x900
-costs 1300x900
-changes 1300x900
-numbers 1600x100
-timeline 1600x420
-SIZES
+done <<'PANELS'
+prefill strip 1600x260
+prefill mask 900x800
+prefill weights 1200x800
+decode requests 800x900
+decode strip 1600x260
+decode mask 900x800
+decode weights 1200x800
+decode tiles 1600x900
+decode heads 1600x900
+decode compare 1600x900
+decode roofline 1400x900
+decode numbers 1600x100
+decode pool 1100x900
+decode free_queue 1600x90
+decode tables 900x500
+decode code 1300x900
+decode stages 1100x900
+decode costs 1300x900
+decode changes 1300x900
+decode timeline 1600x420
+PANELS
 for file in "$root"/assets/lessons/[0-9][0-9]-*.json; do
   next
   first=30

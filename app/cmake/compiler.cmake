@@ -28,3 +28,15 @@ if(ATTN_SANITIZE)
   endif()
   target_link_options(attn_options INTERFACE -fsanitize=${sanitize})
 endif()
+
+# The headers that most files include, parsed once a target. Off unless a preset asks for it: an ordinary build
+# shows a file that forgot an include.
+option(ATTN_PCH "Precompile the headers that most files include" OFF)
+function(attn_precompile target)
+  if(ATTN_PCH)
+    set(headers <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <limits> <map> <memory>
+        <numeric> <optional> <random> <set> <span> <string> <string_view> <utility> <vector> <fmt/format.h> ${ARGN})
+    list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>")
+    target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
+endfunction()

@@ -10,7 +10,7 @@
 namespace attn::app {
 namespace {
 
-constexpr std::size_t kBlock = 64;  // bytes
+constexpr std::size_t kChunk = 64;  // bytes
 
 using State = std::array<std::uint32_t, 8>;
 
@@ -55,17 +55,17 @@ void add_block(State& state, const std::uint8_t* block) {
 std::string sha256(std::span<const std::uint8_t> bytes) {
   State state = kStart;
   std::size_t at = 0;
-  for (; at + kBlock <= bytes.size(); at += kBlock) add_block(state, bytes.data() + at);
+  for (; at + kChunk <= bytes.size(); at += kChunk) add_block(state, bytes.data() + at);
 
   // The rest, a one bit, zeros, and the length in bits as the last 8 bytes of a block.
-  std::array<std::uint8_t, 2 * kBlock> tail{};
+  std::array<std::uint8_t, 2 * kChunk> tail{};
   const std::size_t rest = bytes.size() - at;
   std::copy_n(bytes.data() + at, rest, tail.data());
   tail[rest] = 0x80;
-  const std::size_t end = rest + 9 <= kBlock ? kBlock : 2 * kBlock;
+  const std::size_t end = rest + 9 <= kChunk ? kChunk : 2 * kChunk;
   const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
   for (std::size_t i = 0; i < 8; ++i) tail[end - 1 - i] = static_cast<std::uint8_t>(bits >> 8 * i);
-  for (std::size_t i = 0; i < end; i += kBlock) add_block(state, tail.data() + i);
+  for (std::size_t i = 0; i < end; i += kChunk) add_block(state, tail.data() + i);
 
   std::string hex;
   for (const std::uint32_t word : state) hex += fmt::format("{:08x}", word);

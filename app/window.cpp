@@ -343,11 +343,11 @@ void Window::note_start() {
 
 void Window::run() {
   const Clock::time_point opened = Clock::now();
-  constexpr int kSettleFrames = 3;  // ImGui needs a few after an event until hover and layout are right
-  int to_draw = kSettleFrames;
+  constexpr int kFramesAfterEvent = 3;  // ImGui needs a few after an event until hover and layout are right
+  int to_draw = kFramesAfterEvent;
   while (!glfwWindowShouldClose(window_.get())) {
     const bool settled = to_draw <= 0 && session_->complete();
-    if (handle_events(settled, longest_sleep())) to_draw = kSettleFrames;
+    if (handle_events(settled, longest_sleep())) to_draw = kFramesAfterEvent;
     follow_monitor();
     session_->tick(view_, Clock::now());
     view_.teach.clock = clock_text(seconds_since(taught_since_));
@@ -360,7 +360,7 @@ void Window::run() {
       open.text = dropped.front();
       commands.push_back(std::move(open));
     }
-    if (!commands.empty()) to_draw = kSettleFrames;
+    if (!commands.empty()) to_draw = kFramesAfterEvent;
     if (!carry_out(commands)) break;
     if (dropped.size() > 1) {
       session_->say(fmt::format("one file at a time: {} is opened, {} more {} not",

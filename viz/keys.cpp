@@ -96,7 +96,7 @@ void toggle_break(const Frame& frame, const Selection& selection, Commands& comm
   }
 }
 
-void run_to(const Selection& selection, ViewState& view, Commands& commands) {
+void do_run_to(const Selection& selection, ViewState& view, Commands& commands) {
   if (selection.block < 0 && !view.shell.has_condition) return;
   if (selection.block >= 0) view.shell.condition = written(selection.block);
   view.shell.has_condition = true;
@@ -208,7 +208,7 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       view.grain = shifted(view.grain, -1);
       return push_move(commands, view.grain, 1);
     case KeyAction::run_to:
-      return run_to(selection, view, commands);
+      return do_run_to(selection, view, commands);
     case KeyAction::blank:
       if (view.mode == ScreenMode::present) {
         view.teach.blank = !view.teach.blank;

@@ -5,13 +5,13 @@
 namespace attn::viz {
 namespace {
 
-struct Names {
+struct PanelNames {
   std::string_view name;
   std::string_view title;
 };
 
 // In the order of PanelId.
-constexpr std::array<Names, kNumPanels> kNames = {{
+constexpr std::array<PanelNames, kNumPanels> kPanelNames = {{
     {"header", ""},
     {"requests", "Requests"},
     {"strip", "Packed batch"},
@@ -41,16 +41,16 @@ constexpr std::array<Names, kNumPanels> kNames = {{
 }  // namespace
 
 std::string_view panel_name(PanelId id) {
-  return id == PanelId::count_ ? std::string_view{} : kNames[static_cast<std::size_t>(id)].name;
+  return id == PanelId::count_ ? std::string_view{} : kPanelNames[static_cast<std::size_t>(id)].name;
 }
 
 std::string_view panel_title(PanelId id) {
-  return id == PanelId::count_ ? std::string_view{} : kNames[static_cast<std::size_t>(id)].title;
+  return id == PanelId::count_ ? std::string_view{} : kPanelNames[static_cast<std::size_t>(id)].title;
 }
 
 PanelId panel_named(std::string_view name) {
   for (int i = 0; i < kNumPanels; ++i) {
-    if (kNames[static_cast<std::size_t>(i)].name == name) return static_cast<PanelId>(i);
+    if (kPanelNames[static_cast<std::size_t>(i)].name == name) return static_cast<PanelId>(i);
   }
   return PanelId::count_;
 }

@@ -12,17 +12,17 @@ namespace {
 // In pixels at scale 1.
 constexpr float kLeastChartW = 280.0F;
 constexpr float kLeastChartH = 170.0F;
-constexpr float kGap = 14.0F;
+constexpr float kChartGap = 14.0F;
 constexpr float kListRows = 5.0F;  // that a list below the chart shows at least
 
 }  // namespace
 
 RooflineLayout layout_roofline(const Rect& body, float scale, const RooflineText& text, float note_h) {
   RooflineLayout out;
-  Cutter area{body, std::round(kGap * scale)};
+  Cutter area{body, std::round(kChartGap * scale)};
   if (note_h > 0.0F && body.h > note_h + 2.0F * text.line) out.note = area.top(note_h);
-  const bool beside =
-      area.rest.w >= text.list + kGap * scale + kLeastChartW * scale && area.rest.h >= kLeastChartH * scale;
+  const bool beside = area.rest.w >= text.list + kChartGap * scale + kLeastChartW * scale &&
+                      area.rest.h >= kLeastChartH * scale;
   const bool below = area.rest.h >= kLeastChartH * scale + (kListRows + 1.0F) * text.line &&
                      area.rest.w >= kLeastChartW * scale;
   if (!beside && !below) {

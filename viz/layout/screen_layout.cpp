@@ -12,7 +12,7 @@ namespace {
 constexpr float kGap = 8.0F;
 constexpr float kHeader = 44.0F;
 constexpr float kStatus = 26.0F;
-constexpr float kTabs = 30.0F;
+constexpr float kTabStrip = 30.0F;
 constexpr float kBanner = 30.0F;
 constexpr float kNumbers = 48.0F;
 constexpr float kNumbersFrom = 300.0F;      // a lower stage keeps its height for itself
@@ -111,7 +111,7 @@ void Plan::timeline(float fallback) {
 /// A bar of tabs joined to what lies below it.
 Rect Plan::tabs(Cutter& column) const {
   Cutter joined{column.rest, 0.0F};
-  const Rect bar = joined.top(kTabs * s_);
+  const Rect bar = joined.top(kTabStrip * s_);
   column.rest = joined.rest;
   return bar;
 }

@@ -13,7 +13,7 @@ struct Lengths {
 constexpr Lengths kComfortable{8.0F, 26.0F, 44.0F, 18.0F, 26.0F, 58.0F};
 constexpr Lengths kTight{6.0F, 24.0F, 36.0F, 18.0F, 24.0F, 20.0F};
 
-constexpr float kRow = 20.0F;
+constexpr float kTileRow = 20.0F;
 constexpr float kMinPlot = 112.0F;
 
 /// Cuts pieces off the top and the bottom.
@@ -45,12 +45,12 @@ TileLayout arrange(const Rect& body, float scale, bool splits, int tiles, const 
     out.controls = pile.top(px(lengths.controls));
   out.strip = pile.top(strip_h);
   if (pile.rest.h >= px(lengths.footer)) out.footer = pile.bottom(px(lengths.footer));
-  const float table_min = px(kRow * (1.2F + static_cast<float>(std::clamp(tiles, 1, 3))));
+  const float table_min = px(kTileRow * (1.2F + static_cast<float>(std::clamp(tiles, 1, 3))));
   if (splits && pile.rest.h >= px(lengths.merge) + gap + table_min)
     out.merge = pile.bottom(px(lengths.merge));
   if (pile.rest.h >= px(kMinPlot) + gap + table_min) {
     // The table takes what its rows need, up to half; the picture gets the rest.
-    const float wanted = px(kRow * (static_cast<float>(tiles) + 1.3F));
+    const float wanted = px(kTileRow * (static_cast<float>(tiles) + 1.3F));
     const float table_h = std::clamp(wanted, table_min, std::max(table_min, std::floor(pile.rest.h * 0.5F)));
     Rect picture = pile.top(std::min(pile.rest.h - gap - table_h, px(340.0F)));
     if (picture.w >= px(460.0F)) {
@@ -60,7 +60,7 @@ TileLayout arrange(const Rect& body, float scale, bool splits, int tiles, const 
     }
     out.plot = picture;
   }
-  if (pile.rest.h >= px(2.0F * kRow)) out.table = pile.rest;
+  if (pile.rest.h >= px(2.0F * kTileRow)) out.table = pile.rest;
   return out;
 }
 

@@ -13,7 +13,7 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kRow = 20.0F;
+constexpr float kChangeRow = 20.0F;
 constexpr float kButton = 24.0F;
 constexpr std::size_t kShortList = 8;
 
@@ -67,7 +67,7 @@ float draw_lines(Ui& ui, const Rect& list, float y, const std::vector<ChangeLine
   const bool long_list = lines.size() > kShortList + 2;
   const std::size_t shown = long_list && !all ? kShortList : lines.size();
   for (std::size_t i = 0; i < shown; ++i) {
-    const Rect box{list.x, y, list.w, ui.px(kRow)};
+    const Rect box{list.x, y, list.w, ui.px(kChangeRow)};
     if (visible_part(ui, box).w > 0.0F)
       draw_line(ui, box, lines[i], fmt::format("changes/{}/{}", part, i), diff);
     y += box.h;
@@ -96,7 +96,7 @@ float draw_since_last(Ui& ui, const Rect& list, float y) {
 /// Largest |difference| of o per layer: a bar on a log scale from 1e-9 to 1, and the number.
 float draw_layers(Ui& ui, const Rect& list, float y, const trace::StepDiff& diff) {
   for (std::size_t layer = 0; layer < diff.max_abs_diff_o.size(); ++layer) {
-    const Rect box{list.x, y, list.w, ui.px(kRow)};
+    const Rect box{list.x, y, list.w, ui.px(kChangeRow)};
     y += box.h;
     if (visible_part(ui, box).w <= 0.0F) continue;
     const double value = diff.max_abs_diff_o[layer];

@@ -186,15 +186,16 @@ void draw_controls(Ui& ui, const Rect& rect, const CodePlace& place, bool titled
     CodeTab tab;
     std::string_view name, label, tip;
   };
-  constexpr Choice kTabs[] = {{CodeTab::host, "host", "Engine", "the engine's C++ that runs this stage"},
-                              {CodeTab::kernel, "kernel", "Kernel", "the CUDA text of the stage's kernel"},
-                              {CodeTab::pseudo, "pseudo", "Short", "the same in a few lines of pseudocode"}};
+  constexpr Choice kCodeTabs[] = {
+      {CodeTab::host, "host", "Engine", "the engine's C++ that runs this stage"},
+      {CodeTab::kernel, "kernel", "Kernel", "the CUDA text of the stage's kernel"},
+      {CodeTab::pseudo, "pseudo", "Short", "the same in a few lines of pseudocode"}};
   CodeView& view = ui.view.code;
   float x = rect.x;
   const auto width = [&](std::string_view label) {
     return text_width(ui, FontRole::strong, label) + ui.px(16);
   };
-  for (const Choice& tab : kTabs) {
+  for (const Choice& tab : kCodeTabs) {
     const float w = width(tab.label);
     if (x + w > rect.right()) break;
     if (button(ui, fmt::format("code/tab/{}", tab.name), {x, rect.y, w, rect.h}, tab.label, tab.tip, true,

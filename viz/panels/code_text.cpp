@@ -14,22 +14,22 @@ constexpr std::array<std::string_view, 40> kKeywords = {
     "__device__", "float4",  "unsigned", "case",     "public", "private",   "in",       "and"};
 
 // Words of the sources that stand for a name panels know. The engine's members end in "_", which is dropped.
-constexpr std::array<std::string_view, 16> kNames = {"cu_seqlens_q",
-                                                     "cu_seqlens_k",
-                                                     "context_lens",
-                                                     "block_tables",
-                                                     "slot_mapping",
-                                                     "input_ids",
-                                                     "positions",
-                                                     "k_cache",
-                                                     "v_cache",
-                                                     "lse",
-                                                     "alpha",
-                                                     "scores",
-                                                     "k_tile",
-                                                     "num_splits",
-                                                     "o",
-                                                     "q"};
+constexpr std::array<std::string_view, 16> kLinkedNames = {"cu_seqlens_q",
+                                                           "cu_seqlens_k",
+                                                           "context_lens",
+                                                           "block_tables",
+                                                           "slot_mapping",
+                                                           "input_ids",
+                                                           "positions",
+                                                           "k_cache",
+                                                           "v_cache",
+                                                           "lse",
+                                                           "alpha",
+                                                           "scores",
+                                                           "k_tile",
+                                                           "num_splits",
+                                                           "o",
+                                                           "q"};
 
 struct Alias {
   std::string_view word;
@@ -54,7 +54,7 @@ std::string_view name_of_word(std::string_view line, int begin, std::string_view
     return pseudocode || member ? word : std::string_view();
   }
   if (word.size() > 1 && word.ends_with('_')) word.remove_suffix(1);
-  for (const std::string_view name : kNames) {
+  for (const std::string_view name : kLinkedNames) {
     if (word == name) return name;
   }
   for (const Alias& alias : kAliases) {

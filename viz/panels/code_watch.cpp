@@ -89,8 +89,8 @@ const TileRow* Watch::tiles() {
 }
 
 std::optional<WatchValue> Watch::tile_value(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kNames = {"m", "l", "alpha", "o", "scores", "lse"};
-  if (std::find(kNames.begin(), kNames.end(), name) == kNames.end() || tiles() == nullptr)
+  constexpr std::array<std::string_view, 6> kWatched = {"m", "l", "alpha", "o", "scores", "lse"};
+  if (std::find(kWatched.begin(), kWatched.end(), name) == kWatched.end() || tiles() == nullptr)
     return std::nullopt;
   const TileRow& row = *row_;
   const TileState& tile = row.now();

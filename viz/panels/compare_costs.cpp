@@ -10,7 +10,7 @@
 namespace attn::viz {
 namespace {
 
-std::string count_text(double value) {
+std::string short_count(double value) {
   if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
   if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
   if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
@@ -50,7 +50,7 @@ std::vector<Quantity> quantities_of(const trace::CompareView& compare) {
            {bytes_text(compare.a.bytes), bytes_text(compare.b.bytes)},
            "moves",
            all},
-          {"flop", "FLOP", {a_flop, b_flop}, {count_text(a_flop), count_text(b_flop)}, "computes", all},
+          {"flop", "FLOP", {a_flop, b_flop}, {short_count(a_flop), short_count(b_flop)}, "computes", all},
           {"time",
            "Time",
            {compare.a.ms, compare.b.ms},

@@ -13,7 +13,7 @@ namespace attn::viz {
 namespace {
 
 /// Rows go down a column; every one is drawn only when on screen.
-struct Column {
+struct CostColumn {
   float x, w, y, row;
   Rect next(float h) {
     const Rect box{x, y, w, h};
@@ -22,7 +22,7 @@ struct Column {
   }
 };
 
-void heading(Ui& ui, Column& at, std::string_view text, std::string_view note) {
+void heading(Ui& ui, CostColumn& at, std::string_view text, std::string_view note) {
   const Rect box = at.next(ui.px(24));
   const float used = text_in(ui, FontRole::strong, box, ui[Color::text], text, Align::left) + ui.px(10);
   if (box.w > used)
@@ -31,7 +31,7 @@ void heading(Ui& ui, Column& at, std::string_view text, std::string_view note) {
 }
 
 /// Facts of the step, two to a row while both fit.
-void draw_facts(Ui& ui, Column& at, const std::vector<CostFact>& facts) {
+void draw_facts(Ui& ui, CostColumn& at, const std::vector<CostFact>& facts) {
   const int columns = at.w >= ui.px(380) ? 2 : 1;
   const float w = at.w / static_cast<float>(columns);
   for (std::size_t i = 0; i < facts.size(); ++i) {
@@ -67,7 +67,7 @@ void kernel_row(Ui& ui, const Rect& box, const KernelCells& cells, Rgb ink, Font
   text_in(ui, role, {box.x, box.y, right - box.x, box.h}, ink, cells.kernel, Align::left);
 }
 
-void draw_kernels(Ui& ui, Column& at, const trace::StepCosts& costs) {
+void draw_kernels(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   kernel_row(ui, at.next(at.row), {"kernel", "\xC3\x97", "FLOP", "bytes", "time"}, ui[Color::muted],
              FontRole::small);
   for (std::size_t i = 0; i < costs.kernels.size(); ++i) {
@@ -92,7 +92,7 @@ void draw_kernels(Ui& ui, Column& at, const trace::StepCosts& costs) {
   at.y += ui.px(8);
 }
 
-void draw_phases(Ui& ui, Column& at, const std::vector<PhaseLine>& lines) {
+void draw_phases(Ui& ui, CostColumn& at, const std::vector<PhaseLine>& lines) {
   const float label_w = std::round(at.w * 0.36F);
   const float value_w = std::round((at.w - label_w) * 0.5F);
   const Rect top = at.next(at.row);
@@ -119,7 +119,7 @@ void draw_phases(Ui& ui, Column& at, const std::vector<PhaseLine>& lines) {
 }
 
 /// One length for the run with its cache, one for the same run without, on the same scale.
-void draw_gain(Ui& ui, Column& at, const char* name, const char* label, std::uint64_t with,
+void draw_gain(Ui& ui, CostColumn& at, const char* name, const char* label, std::uint64_t with,
                std::uint64_t without) {
   text_in(ui, FontRole::small, at.next(at.row), ui[Color::muted], label, Align::left);
   const double most = static_cast<double>(std::max<std::uint64_t>({with, without, 1}));
@@ -147,20 +147,20 @@ void draw_gain(Ui& ui, Column& at, const char* name, const char* label, std::uin
   bar("uncached", "without, by formula", without, ui[Color::warning], true);
 }
 
-void draw_step(Ui& ui, Column& at, const trace::StepCosts& costs) {
+void draw_step(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   heading(ui, at, fmt::format("Step {}", ui.frame.step->step), "all layers");
   draw_facts(ui, at, step_facts(ui.frame, costs));
   at.y += ui.px(8);
 }
 
-void draw_kernel_list(Ui& ui, Column& at, const trace::StepCosts& costs) {
+void draw_kernel_list(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   if (costs.kernels.empty()) return;
   heading(ui, at, fmt::format("Kernels of step {}", ui.frame.step->step),
           fmt::format("{} launches", costs.total.launches));
   draw_kernels(ui, at, costs);
 }
 
-void draw_run(Ui& ui, Column& at) {
+void draw_run(Ui& ui, CostColumn& at) {
   heading(ui, at, "Prefill and decode", "the run up to this step");
   const std::vector<PhaseLine> lines = phase_lines(ui.frame);
   if (lines.empty()) {
@@ -194,10 +194,10 @@ void draw_costs(Ui& ui, const Rect& rect) {
   const float w = list.w - ui.px(14);
   const bool wide = w >= ui.px(860);
   const float gap = ui.px(32);
-  Column left{list.x, wide ? (w - gap) * 0.5F : w, top, ui.px(18)};
+  CostColumn left{list.x, wide ? (w - gap) * 0.5F : w, top, ui.px(18)};
   draw_step(ui, left, costs);
   if (wide) draw_kernel_list(ui, left, costs);
-  Column right = wide ? Column{left.x + left.w + gap, left.w, top, left.row} : left;
+  CostColumn right = wide ? CostColumn{left.x + left.w + gap, left.w, top, left.row} : left;
   draw_run(ui, right);
   if (!wide) draw_kernel_list(ui, right, costs);
   end_scroll(ui, std::max(left.y, right.y) + ui.px(4));

@@ -12,7 +12,7 @@
 namespace attn::viz {
 namespace {
 
-struct Rows {
+struct DotRows {
   std::vector<float> q, k;  // [head_dim]
   std::string q_source, k_source;
   std::string missing;  // why one of them is not there
@@ -20,7 +20,7 @@ struct Rows {
 };
 
 std::vector<float> key_row(const Frame& frame, const WeightsInput& in, const trace::LayerRecord& layer, int k,
-                           int kv_head, Rows& rows) {
+                           int kv_head, DotRows& rows) {
   const trace::SeqState* seq = find_seq(frame.step->seqs, in.rows.seq);
   if (in.view->pool && seq != nullptr) {
     const int block_size = std::max(1, frame.step->config.block_size);
@@ -35,8 +35,8 @@ std::vector<float> key_row(const Frame& frame, const WeightsInput& in, const tra
   return trace::tensor_row(layer.k, in.rows.q0 + k, kv_head);
 }
 
-Rows rows_of(const Frame& frame, const WeightsInput& in, ScoreCell cell) {
-  Rows rows;
+DotRows rows_of(const Frame& frame, const WeightsInput& in, ScoreCell cell) {
+  DotRows rows;
   const trace::StepRecord& step = *frame.step;
   const auto layer = std::find_if(step.layers.begin(), step.layers.end(),
                                   [&](const trace::LayerRecord& l) { return l.layer == in.view->layer; });
@@ -92,7 +92,7 @@ void draw_bars(const Ui& ui, const std::vector<float>& values, const Rect& box) 
   line(ui, box.x, middle, box.right(), middle, ui[Color::stroke]);
 }
 
-void touch_dims(Ui& ui, const WeightsInput& in, const Rows& rows, const std::vector<float>& products,
+void touch_dims(Ui& ui, const WeightsInput& in, const DotRows& rows, const std::vector<float>& products,
                 const Rect& bars) {
   const auto text = [q = rows.q, k = rows.k, products](int d) {
     const auto at = static_cast<std::size_t>(d);
@@ -120,7 +120,7 @@ void touch_dims(Ui& ui, const WeightsInput& in, const Rows& rows, const std::vec
 
 /// "q . K x scale = score", the kernel's score, and how far apart they are: one line, or two in a narrow box.
 /// Returns the height used.
-float draw_sum(Ui& ui, const WeightsInput& in, const Rows& rows, ScoreCell cell, double dot, Rect box) {
+float draw_sum(Ui& ui, const WeightsInput& in, const DotRows& rows, ScoreCell cell, double dot, Rect box) {
   const int row = in.rows.q0 + cell.q;
   const bool scored = in.view->scores.size() == in.view->weights.size() && cell.k < in.part().looked(cell.q);
   const double own = dot * rows.scale;
@@ -193,7 +193,7 @@ void draw_dot_product(Ui& ui, const WeightsInput& in, const Rect& area) {
   const std::string brief = fmt::format("query {}, key {}", cell.q, cell.k);
   text_in(ui, FontRole::strong, {area.x, area.y, area.w, line_h}, ui[Color::text],
           first_fitting(ui, FontRole::strong, area.w, {title, "score of " + brief, brief}), Align::left);
-  const Rows rows = rows_of(ui.frame, in, cell);
+  const DotRows rows = rows_of(ui.frame, in, cell);
   if (!rows.missing.empty()) {
     text_in(ui, FontRole::small, {area.x, area.y + line_h, area.w, line_h}, ui[Color::muted], rows.missing,
             Align::left);
@@ -213,13 +213,13 @@ void draw_dot_product(Ui& ui, const WeightsInput& in, const Rect& area) {
   const Rect bars{area.x + label_w, bars_y, bars_w, 3.0F * bar_h};
   const std::vector<float>* parts[] = {&rows.q, &rows.k, &products};
   static constexpr const char* kLabels[] = {"q", "K", "q\xC2\xB7K"};
-  static constexpr const char* kNames[] = {"q", "k_cache", "scores"};
+  static constexpr const char* kRowNames[] = {"q", "k_cache", "scores"};
   for (int i = 0; i < 3; ++i) {
     const float y = bars.y + bar_h * static_cast<float>(i);
     const Rect label{area.x, y, label_w - ui.px(6), bar_h};
-    text_in(ui, FontRole::mono, label, ui[lit(ui, kNames[i]) ? Color::accent : Color::muted], kLabels[i],
+    text_in(ui, FontRole::mono, label, ui[lit(ui, kRowNames[i]) ? Color::accent : Color::muted], kLabels[i],
             Align::left);
-    if (touch(ui, label).hovered) ui.view.next_hover.name = kNames[i];
+    if (touch(ui, label).hovered) ui.view.next_hover.name = kRowNames[i];
     draw_bars(ui, *parts[i], {bars.x, y + 1.0F, bars.w, bar_h - 3.0F});
   }
   touch_dims(ui, in, rows, products, bars);

@@ -16,7 +16,7 @@ namespace {
 constexpr float kWidth = 1320.0F, kHeight = 760.0F;  // of the whole, at most
 constexpr float kNarrowest = 270.0F;                 // a card
 constexpr float kCard = 168.0F;                      // its height, at least
-constexpr std::string_view kTick = "\xE2\x9C\x93";
+constexpr std::string_view kCardTick = "\xE2\x9C\x93";
 
 struct Grid {
   int columns = 1;
@@ -102,7 +102,7 @@ void draw_card(const Ui& ui, const Rect& box, const LessonCard& card, bool chose
     const float side = ui.px(22);
     const Rect tick{in.right() - side, in.y + std::floor((title_h - side) * 0.5F), side, side};
     fill(ui, tick, ui[Color::ok], 1.0F, side * 0.5F);
-    text_in(ui, FontRole::strong, tick, ui[Color::panel], kTick, Align::center);
+    text_in(ui, FontRole::strong, tick, ui[Color::panel], kCardTick, Align::center);
   }
   const Rect foot{in.x, in.bottom() - ui.px(28), in.w, ui.px(28)};
   const float y = title.bottom() + ui.px(6);

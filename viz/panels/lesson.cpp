@@ -16,7 +16,7 @@ namespace {
 constexpr float kSteps = 150.0F;    // width of the left column
 constexpr float kBreaker = 96.0F;   // of the button at the right
 constexpr float kTwoRows = 120.0F;  // from this height on, an exercise has room below in a narrow strip
-constexpr std::string_view kTick = "\xE2\x9C\x93";
+constexpr std::string_view kDone = "\xE2\x9C\x93";
 
 struct Parts {
   Rect steps;     // which stop, of how many
@@ -25,7 +25,7 @@ struct Parts {
   Rect breaker;   // w = 0: nothing to break
 };
 
-float line_height(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
+float row_height(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
 
 /// The exercise at hand: what is broken now, else the task. None before the question is answered: it would
 /// give the answer away.
@@ -99,7 +99,7 @@ void draw_steps(Ui& ui, const Rect& box) {
     ui.view.shell.open(Overlay::lessons);
   const float way_h = ui.px(4);
   const Rect name{box.x, box.y + side + ui.px(3), box.w, box.h - side - way_h - ui.px(6)};
-  const int lines = std::max(1, static_cast<int>(name.h / line_height(FontRole::small)));
+  const int lines = std::max(1, static_cast<int>(name.h / row_height(FontRole::small)));
   text_wrapped(ui, FontRole::small, name, ui[Color::muted], lesson.name, Align::center, std::min(lines, 2));
   draw_way(ui, {box.x, box.bottom() - way_h, box.w, way_h});
 }
@@ -115,10 +115,10 @@ int lines_of(FontRole role, std::string_view text, float width) {
 void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
   const bool present = ui.view.mode == ScreenMode::present;
   FontRole role = present ? FontRole::caption : FontRole::text;
-  const auto room = [&] { return std::max(1, static_cast<int>(box.h / line_height(role))); };
+  const auto room = [&] { return std::max(1, static_cast<int>(box.h / row_height(role))); };
   if (lines_of(role, text, box.w) > room()) role = present ? FontRole::title : FontRole::small;
   const int lines = std::min(room(), lines_of(role, text, box.w));
-  const float h = static_cast<float>(lines) * line_height(role);
+  const float h = static_cast<float>(lines) * row_height(role);
   text_wrapped(ui, role, {box.x, box.y + std::max(0.0F, std::floor((box.h - h) * 0.5F)), box.w, h}, ink, text,
                Align::left, lines);
 }
@@ -131,7 +131,7 @@ void draw_question(Ui& ui, const Rect& box) {
   const Rect show{box.right() - w, box.y + std::floor((box.h - h) * 0.5F), w, h};
   if (button(ui, "lesson/show", show, "Show  (Space)", "guess first, then compare", true, true))
     send(ui, Command::Kind::answer);
-  const float label_h = line_height(FontRole::small);
+  const float label_h = row_height(FontRole::small);
   const Rect text{box.x, box.y + label_h, show.x - box.x - ui.px(14), box.h - label_h};
   text_in(ui, FontRole::small, {box.x, box.y, text.w, label_h}, ui[Color::accent], "Guess first",
           Align::left);
@@ -155,7 +155,7 @@ void draw_told(Ui& ui, const Rect& box) {
 void draw_tick(const Ui& ui, const Rect& box, bool done) {
   fill(ui, box, ui[done ? Color::ok : Color::panel], 1.0F, box.w * 0.5F);
   outline(ui, box, ui[done ? Color::ok : Color::stroke], std::max(1.5F, ui.px(2)), box.w * 0.5F);
-  if (done) text_in(ui, FontRole::strong, box, ui[Color::panel], kTick, Align::center);
+  if (done) text_in(ui, FontRole::strong, box, ui[Color::panel], kDone, Align::center);
 }
 
 void draw_exercise(Ui& ui, const Rect& box) {
@@ -175,7 +175,7 @@ void draw_exercise(Ui& ui, const Rect& box) {
     draw_tick(ui, {x, box.y + ui.px(8), side, side}, exercise.done);
     x += side + ui.px(9);
   }
-  const float line_h = line_height(FontRole::small);
+  const float line_h = row_height(FontRole::small);
   const float right = box.right() - pad;
   const std::string_view title = broken ? "Broken on purpose" : exercise.done ? "Done" : "Your turn";
   const Color ink = broken ? Color::error : exercise.done ? Color::ok : Color::accent;

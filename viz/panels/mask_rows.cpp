@@ -10,7 +10,7 @@
 namespace attn::viz {
 namespace {
 
-constexpr int kThumbCells = 24;  // per side
+constexpr int kMaskThumbCells = 24;  // per side
 
 }  // namespace
 
@@ -141,7 +141,7 @@ void draw_mask_thumbs(Ui& ui, const Rect& area, MaskPair mask) {
     const BatchRows rows = batch_rows(ui.frame, step.seqs[static_cast<std::size_t>(b)].id);
     if (rows.batch < 0) continue;
     const GridLayout grid =
-        layout_grid({x, y + label_h, side, side}, rows.q_len, rows.k_len, ui.px(8), kThumbCells);
+        layout_grid({x, y + label_h, side, side}, rows.q_len, rows.k_len, ui.px(8), kMaskThumbCells);
     const Rect frame_box{x, y, std::max(grid.area().w, ui.px(26)), label_h + grid.area().h};
     if (frame_box.right() > area.right()) break;
     letter_chip(ui, {x, y, ui.px(20), ui.px(15)}, rows.seq);

@@ -11,8 +11,8 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kRow = 24.0F;
-constexpr float kHeading = 22.0F;
+constexpr float kBarRow = 24.0F;
+constexpr float kBarHeading = 22.0F;
 
 /// Few rows where the panel is low: the bars above need the room more.
 int max_rows(const Ui& ui, float panel_height) {
@@ -94,15 +94,16 @@ Mass measure_mass(const WeightsInput& in, int row) {
 
 float mass_bars_height(const Ui& ui, float panel_height) {
   const int batch = ui.frame.step ? ui.frame.step->num_scheduled : 1;
-  return ui.px(kRow) * static_cast<float>(std::clamp(batch, 1, max_rows(ui, panel_height))) + ui.px(kHeading);
+  return ui.px(kBarRow) * static_cast<float>(std::clamp(batch, 1, max_rows(ui, panel_height))) +
+         ui.px(kBarHeading);
 }
 
 void draw_mass_bars(Ui& ui, const WeightsInput& input, const Rect& rect) {
   const trace::StepRecord& step = *ui.frame.step;
   const int batch = std::min<int>(step.num_scheduled, static_cast<int>(step.seqs.size()));
   const Rect heading{rect.x, rect.y, rect.w, ui.px(18)};
-  const float row_h = ui.px(kRow);
-  Rect list{rect.x, rect.y + ui.px(kHeading - 2), rect.w, rect.bottom() - rect.y - ui.px(kHeading - 2)};
+  const float row_h = ui.px(kBarRow);
+  Rect list{rect.x, rect.y + ui.px(kBarHeading - 2), rect.w, rect.bottom() - rect.y - ui.px(kBarHeading - 2)};
   const bool scrolls = row_h * static_cast<float>(batch) > list.h + 1.0F;
   if (scrolls) list.h = std::max(row_h, std::floor(list.h / row_h) * row_h);  // no row is cut
   text_in(ui, FontRole::small, heading, ui[Color::muted],

@@ -15,13 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A line of the list and what it asks for.
-struct Line {
+struct FileLine {
   Choice choice;
   Command::Kind kind = Command::Kind::open_file;
   std::string path;
 };
 
-void add_paths(const std::vector<std::string>& paths, std::string_view heading, std::vector<Line>& out) {
+void add_paths(const std::vector<std::string>& paths, std::string_view heading, std::vector<FileLine>& out) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const fs::path path = paths[i];
     out.push_back({{.name = fmt::format("path/{}", paths[i]),
@@ -34,8 +34,8 @@ void add_paths(const std::vector<std::string>& paths, std::string_view heading, 
   }
 }
 
-std::vector<Line> lines_of(const Frame& frame) {
-  std::vector<Line> out;
+std::vector<FileLine> lines_of(const Frame& frame) {
+  std::vector<FileLine> out;
   const FolderListing& folder = frame.folder;
   if (!folder.parent.empty()) {
     out.push_back(
@@ -97,14 +97,14 @@ void draw_open_dialog(Ui& ui, const Rect& screen) {
     list.y += ui.px(24);
     list.h -= ui.px(24);
   }
-  const std::vector<Line> lines = lines_of(ui.frame);
+  const std::vector<FileLine> lines = lines_of(ui.frame);
   std::vector<Choice> choices;
-  for (const Line& line : lines) choices.push_back(line.choice);
+  for (const FileLine& line : lines) choices.push_back(line.choice);
   const int chosen = choose(ui, "open", list, choices);
   if ((go || entered) && typed) {
     ask(ui, Command::Kind::open_file, shell.text);
   } else if (chosen >= 0 && !typed) {
-    const Line& line = lines[static_cast<std::size_t>(chosen)];
+    const FileLine& line = lines[static_cast<std::size_t>(chosen)];
     ask(ui, line.kind, line.path);
   }
   end_panel(ui);

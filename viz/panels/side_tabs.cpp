@@ -8,7 +8,7 @@ namespace attn::viz {
 namespace {
 
 // In the order of SideView.
-constexpr std::array<Tab, 4> kTabs = {{
+constexpr std::array<Tab, 4> kSideTabs = {{
     {"code", "Code", "Code", "the kernel source of this stage, with the line just run and the next one"},
     {"stages", "Stages", "Stages", "every shape on the way through the step, and the kernels it launched"},
     {"costs", "Costs", "Costs", "FLOP, bytes and score dots of this step and of the run"},
@@ -22,7 +22,7 @@ void draw_side_tabs(Ui& ui, const Rect& rect) {
   const TabsAction action{alone ? "Z  back" : "Z  alone",
                           alone ? "all panels again" : "this view in the whole window"};
   const int chosen =
-      draw_tabs(ui, "side", rect, kTabs, static_cast<int>(ui.view.side), "S: next view", &action);
+      draw_tabs(ui, "side", rect, kSideTabs, static_cast<int>(ui.view.side), "S: next view", &action);
   if (chosen == kTabsAction)
     ui.view.maximised = alone ? PanelId::count_ : side_panel(ui.view.side);
   else

@@ -8,7 +8,7 @@ namespace attn::viz {
 namespace {
 
 // In the order of StageView.
-constexpr std::array<Tab, kNumStageViews> kTabs = {{
+constexpr std::array<Tab, kNumStageViews> kStageTabs = {{
     {"weights", "Mask and weights", "Weights",
      "who may look at whom, and how much of the output each key is"},
     {"tiles", "Tile by tile", "Tiles", "online softmax: m, l, alpha and o after each tile of keys"},
@@ -21,7 +21,7 @@ constexpr std::array<Tab, kNumStageViews> kTabs = {{
 
 void draw_stage_tabs(Ui& ui, const Rect& rect) {
   ui.view.stage = static_cast<StageView>(
-      draw_tabs(ui, "stage", rect, kTabs, static_cast<int>(ui.view.stage), "V: next view"));
+      draw_tabs(ui, "stage", rect, kStageTabs, static_cast<int>(ui.view.stage), "V: next view"));
 }
 
 }  // namespace attn::viz

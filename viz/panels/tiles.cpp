@@ -38,7 +38,7 @@ void run_to_rescale(Ui& ui) {
 }
 
 /// Puts buttons and labels side by side as long as there is room.
-struct Line {
+struct TileLine {
   Ui& ui;
   float x;
   float right;
@@ -57,7 +57,7 @@ struct Line {
   }
 };
 
-void draw_walk(Ui& ui, const TileRow& row, Line& line) {
+void draw_walk(Ui& ui, const TileRow& row, TileLine& line) {
   const int last = static_cast<int>(row.tiles.size()) - 1;
   const int back = row.finished ? last : row.cursor - 1;
   const int on = row.finished ? 0 : row.cursor + 1;
@@ -89,7 +89,7 @@ void draw_walk(Ui& ui, const TileRow& row, Line& line) {
   }
 }
 
-void draw_row_choice(Ui& ui, const TileRow& row, Line& line) {
+void draw_row_choice(Ui& ui, const TileRow& row, TileLine& line) {
   if (row.rows.q_len <= 1) return;
   const std::string label = counted_text("query", row.q_row, row.rows.q_len);
   const float text_w = text_width(ui, FontRole::text, label) + ui.px(8);
@@ -111,7 +111,7 @@ void draw_row_choice(Ui& ui, const TileRow& row, Line& line) {
     go(row.q_row + 1);
 }
 
-void draw_sizes(Ui& ui, const TileRow& row, Line& line) {
+void draw_sizes(Ui& ui, const TileRow& row, TileLine& line) {
   const Switch* entry = find_switch(ui, "k_tile");
   const std::string_view label = "keys per tile";
   const float plan_w = line.width("plan");
@@ -138,7 +138,7 @@ void draw_sizes(Ui& ui, const TileRow& row, Line& line) {
 }
 
 void draw_controls(Ui& ui, const TileRow& row, const Rect& rect) {
-  Line line{ui, rect.x, rect.right(), rect};
+  TileLine line{ui, rect.x, rect.right(), rect};
   draw_walk(ui, row, line);
   draw_row_choice(ui, row, line);
   draw_sizes(ui, row, line);

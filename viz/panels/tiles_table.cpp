@@ -13,54 +13,54 @@ namespace {
 
 enum class Cell : unsigned char { tile, keys, m_tile, m, alpha, l_sum, l, o, check };
 
-struct Column {
+struct TileColumn {
   Cell cell;
   std::string_view header;
   int chars;              // of the widest entry
   std::string_view name;  // hover name, "" none
 };
 
-constexpr Column kTile{Cell::tile, "tile", 6, ""};
-constexpr Column kKeys{Cell::keys, "keys", 10, "scores"};
-constexpr Column kMTile{Cell::m_tile, "m tile", 9, "scores"};
-constexpr Column kM{Cell::m, "m old \xE2\x86\x92 new", 19, "m"};
-constexpr Column kAlpha{Cell::alpha, "\xCE\xB1", 9, "alpha"};
-constexpr Column kSum{Cell::l_sum, "l old \xC2\xB7 \xCE\xB1 + \xCE\xA3 = l", 39, "l"};
-constexpr Column kL{Cell::l, "l", 10, "l"};
-constexpr Column kO{Cell::o, "|o|", 10, "o"};
-constexpr Column kCheck{Cell::check,
-                        "l\xC2\xB7"
-                        "e^m = \xCE\xA3 e^s",
-                        16, ""};
-constexpr Column kTick{Cell::check, "\xE2\x9C\x93", 3, ""};
+constexpr TileColumn kTile{Cell::tile, "tile", 6, ""};
+constexpr TileColumn kKeys{Cell::keys, "keys", 10, "scores"};
+constexpr TileColumn kMTile{Cell::m_tile, "m tile", 9, "scores"};
+constexpr TileColumn kM{Cell::m, "m old \xE2\x86\x92 new", 19, "m"};
+constexpr TileColumn kAlpha{Cell::alpha, "\xCE\xB1", 9, "alpha"};
+constexpr TileColumn kSum{Cell::l_sum, "l old \xC2\xB7 \xCE\xB1 + \xCE\xA3 = l", 39, "l"};
+constexpr TileColumn kL{Cell::l, "l", 10, "l"};
+constexpr TileColumn kO{Cell::o, "|o|", 10, "o"};
+constexpr TileColumn kCheck{Cell::check,
+                            "l\xC2\xB7"
+                            "e^m = \xCE\xA3 e^s",
+                            16, ""};
+constexpr TileColumn kTickColumn{Cell::check, "\xE2\x9C\x93", 3, ""};
 
 constexpr std::array kFull{kTile, kKeys, kMTile, kM, kAlpha, kSum, kO, kCheck};
-constexpr std::array kWide{kTile, kMTile, kM, kAlpha, kSum, kO, kTick};
-constexpr std::array kMiddle{kTile, kM, kAlpha, kL, kO, kTick};
-constexpr std::array kNarrow{kTile, kAlpha, kL, kTick};
+constexpr std::array kWide{kTile, kMTile, kM, kAlpha, kSum, kO, kTickColumn};
+constexpr std::array kMiddle{kTile, kM, kAlpha, kL, kO, kTickColumn};
+constexpr std::array kNarrow{kTile, kAlpha, kL, kTickColumn};
 
 struct Table {
-  std::span<const Column> columns;
+  std::span<const TileColumn> columns;
   FontRole role = FontRole::mono;
   float char_w = 0.0F;
   Rect area;
   float stretch = 1.0F;  // columns share what is left over
 
-  float width(const Column& column) const {
+  float width(const TileColumn& column) const {
     return std::floor(static_cast<float>(column.chars) * char_w * stretch);
   }
 };
 
-float needed(std::span<const Column> columns, float char_w) {
+float needed(std::span<const TileColumn> columns, float char_w) {
   int chars = 0;
-  for (const Column& column : columns) chars += column.chars;
+  for (const TileColumn& column : columns) chars += column.chars;
   return static_cast<float>(chars) * char_w;
 }
 
 Table choose_table(const Ui& ui, const Rect& area) {
   Table out;
   out.area = area;
-  const std::array<std::span<const Column>, 4> sets{kFull, kWide, kMiddle, kNarrow};
+  const std::array<std::span<const TileColumn>, 4> sets{kFull, kWide, kMiddle, kNarrow};
   for (const auto& columns : sets) {
     for (const FontRole role : {FontRole::mono, FontRole::mono_small}) {
       out.columns = columns;
@@ -91,7 +91,7 @@ Entry check_entry(const TileState& tile, bool brief) {
       "tile_m, tile_l, scores"};
 }
 
-Entry entry_of(const TileState& tile, const Column& column) {
+Entry entry_of(const TileState& tile, const TileColumn& column) {
   const auto n = tile_number;
   switch (column.cell) {
     case Cell::tile:
@@ -132,7 +132,7 @@ constexpr std::string_view kCellNames[] = {"tile", "keys", "m_tile", "m", "alpha
 
 void draw_header(Ui& ui, const Table& table, float y, float h) {
   float x = table.area.x;
-  for (const Column& column : table.columns) {
+  for (const TileColumn& column : table.columns) {
     const float w = table.width(column);
     const Rect box{x, y, w - table.char_w, h};
     text_in(ui, FontRole::mono_small, box, ui[Color::muted], column.header,
@@ -158,7 +158,7 @@ void draw_row(Ui& ui, const TileRow& row, const Table& table, const TileState& t
   if (hit.clicked) go_to_tile(ui, row, tile.tile);
   const Rgb ink = ui[later ? Color::muted : Color::text];
   float x = box.x;
-  for (const Column& column : table.columns) {
+  for (const TileColumn& column : table.columns) {
     const float w = table.width(column);
     const bool left = column.cell == Cell::tile;
     const Rect cell{x + (left ? ui.px(6) : 0.0F), box.y, w - (left ? ui.px(6) : table.char_w), box.h};

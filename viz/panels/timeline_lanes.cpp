@@ -78,14 +78,14 @@ void draw_places(Ui& ui, const TimelineLanes& lanes) {
 }
 
 /// Whether a word of a sequence's row has room; rows shrink to bars of two pixels.
-struct Rows {
+struct LaneRows {
   std::vector<int> ids;
   int first = 0, shown = 0;
   float h = 0;
 };
 
-Rows rows_of(const Ui& ui, const TimelineLanes& lanes) {
-  Rows rows;
+LaneRows rows_of(const Ui& ui, const TimelineLanes& lanes) {
+  LaneRows rows;
   for (const auto& [id, runs] : lanes.facts.rows) {
     const bool seen = std::any_of(runs.begin(), runs.end(), [&](const SeqRun& run) {
       return run.end > lanes.layout.first && run.first < lanes.layout.end;
@@ -153,9 +153,9 @@ void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float
   if (run.finished && run.end == end) fill(ui, {x1 - ui.px(3), y, ui.px(3), h}, ui[Color::text]);
 }
 
-/// Rows too low for letters say how many they are, and which of all when they are a part: the others come
+/// LaneRows too low for letters say how many they are, and which of all when they are a part: the others come
 /// with the selected sequence.
-void label_rows(Ui& ui, const TimelineLanes& lanes, const Rows& rows) {
+void label_rows(Ui& ui, const TimelineLanes& lanes, const LaneRows& rows) {
   const int count = static_cast<int>(rows.ids.size());
   if (count <= 3 || rows.h >= letters_from()) return;
   const float line_h = font_pixels(FontRole::small) + ui.px(2);
@@ -304,7 +304,7 @@ void draw_steps(Ui& ui, const TimelineLanes& lanes) {
 }
 
 void draw_gantt(Ui& ui, const TimelineLanes& lanes) {
-  const Rows rows = rows_of(ui, lanes);
+  const LaneRows rows = rows_of(ui, lanes);
   for (int r = 0; r < rows.shown; ++r) {
     const int id = rows.ids[static_cast<std::size_t>(rows.first + r)];
     const float y = lanes.gantt.y + rows.h * static_cast<float>(r);

@@ -11,18 +11,18 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kRow = 28.0F;
-constexpr float kHeading = 22.0F;
+constexpr float kDialogRow = 28.0F;
+constexpr float kDialogHeading = 22.0F;
 constexpr float kRule = 9.0F;
 constexpr float kNote = 18.0F;
 constexpr int kPageRows = 10;
 
 float above(const Ui& ui, const Choice& choice) {
-  return (choice.rule ? ui.px(kRule) : 0.0F) + (choice.heading.empty() ? 0.0F : ui.px(kHeading));
+  return (choice.rule ? ui.px(kRule) : 0.0F) + (choice.heading.empty() ? 0.0F : ui.px(kDialogHeading));
 }
 
 float row_height(const Ui& ui, const Choice& choice) {
-  return ui.px(kRow) + (choice.note.empty() ? 0.0F : ui.px(kNote));
+  return ui.px(kDialogRow) + (choice.note.empty() ? 0.0F : ui.px(kNote));
 }
 
 /// The next enabled place from `from` in direction `by`, stopping at the ends.
@@ -52,7 +52,7 @@ void move_choice(Ui& ui, std::span<const Choice> choices) {
 
 void draw_row(Ui& ui, const Rect& whole, const Choice& choice, bool chosen) {
   if (chosen) fill(ui, whole, ui[Color::accent], 1.0F, ui.px(4));
-  const Rect row{whole.x, whole.y, whole.w, ui.px(kRow)};
+  const Rect row{whole.x, whole.y, whole.w, ui.px(kDialogRow)};
   const Rgb ink = chosen ? ui[Color::on_accent] : ui[choice.enabled ? Color::text : Color::muted];
   const Rgb quiet = chosen ? ui[Color::on_accent] : ui[Color::muted];
   const float tick = ui.px(24);
@@ -138,9 +138,9 @@ int choose(Ui& ui, const char* panel, const Rect& area, std::span<const Choice> 
     if (choice.rule) line(ui, area.x, y + ui.px(4), area.right(), y + ui.px(4), ui[Color::border]);
     y += choice.rule ? ui.px(kRule) : 0.0F;
     if (!choice.heading.empty()) {
-      text_in(ui, FontRole::small, {area.x + ui.px(8), y, area.w, ui.px(kHeading)}, ui[Color::muted],
+      text_in(ui, FontRole::small, {area.x + ui.px(8), y, area.w, ui.px(kDialogHeading)}, ui[Color::muted],
               choice.heading, Align::left);
-      y += ui.px(kHeading);
+      y += ui.px(kDialogHeading);
     }
     const Rect row{area.x, y, area.w - ui.px(6), row_height(ui, choice)};
     y += row.h;

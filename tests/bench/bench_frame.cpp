@@ -109,7 +109,8 @@ void frames(GLFWwindow* window, GlPainter& painter, Session& session, double emp
   for (const auto& [stage, name] : {std::pair{viz::StageView::weights, "weights"},
                                     {viz::StageView::tiles, "tiles"},
                                     {viz::StageView::heads, "heads"},
-                                    {viz::StageView::compare, "compare"}}) {
+                                    {viz::StageView::compare, "compare"},
+                                    {viz::StageView::roofline, "roofline"}}) {
     viz::ViewState view;
     view.stage = stage;
     const auto frame = [&](bool changed) {

@@ -29,7 +29,7 @@ if(ATTN_SANITIZE)
   target_link_options(attn_options INTERFACE -fsanitize=${sanitize})
 endif()
 
-# The headers that most files include, parsed once a target. Off unless a preset asks for it: an ordinary build
+# The headers that most files include, parsed once a target. For the sanitizer builds alone: an ordinary build
 # shows a file that forgot an include.
 option(ATTN_PCH "Precompile the headers that most files include" OFF)
 function(attn_precompile target)

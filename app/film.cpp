@@ -182,11 +182,13 @@ void FilmMaker::note_facts() {
   facts_.title = footage_.title();
   facts_.provenance = fmt::format("{}, {}, {}, trace {}", manifest.model.name, manifest.device, build_text(),
                                   viz::hash_tag(footage_.hash("")));
-  facts_.file = output_.filename().string();
+  const fs::path named = fs::absolute(output_).lexically_normal();
+  facts_.file = (named.has_filename() ? named : named.parent_path()).filename().string();
   facts_.width = coding_.width;
   facts_.height = coding_.height;
   facts_.first = range_.first;
   facts_.last = range_.last;
+  facts_.numbered_from = pictures() ? range_.first : 0;
   facts_.clips.resize(list_.sections.size());
 }
 

@@ -85,6 +85,17 @@ std::string metadata_value(std::string_view text) {
   return out;
 }
 
+bool is_ascii_letter_or_digit(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x80 && std::isalnum(byte) != 0;
+}
+
+/// Whether the "-" there makes a number negative, as in "scores of -2", and joins no words or range.
+bool is_minus(std::string_view name, std::size_t at) {
+  const bool before_digit = at + 1 < name.size() && name[at + 1] >= '0' && name[at + 1] <= '9';
+  return name[at] == '-' && before_digit && (at == 0 || !is_ascii_letter_or_digit(name[at - 1]));
+}
+
 }  // namespace
 
 std::string subrip(const EditList& list, const FilmFacts& film) { return cue_lines(list, film, ',', true); }
@@ -118,8 +129,8 @@ std::string sections_json(const EditList& list, const FilmFacts& film) {
     const Cue part = part_of(section.first, section.frames, film);
     if (part.frames == 0) continue;
     Json row = {{"name", section.name},
-                {"first_frame", part.first},
-                {"last_frame", part.first + part.frames - 1},
+                {"first_frame", film.numbered_from + part.first},
+                {"last_frame", film.numbered_from + part.first + part.frames - 1},
                 {"fps", list.fps},
                 {"duration", static_cast<double>(part.frames) / list.fps},
                 {"caption", section.caption}};
@@ -158,14 +169,16 @@ std::string ffmpeg_metadata(const EditList& list, const FilmFacts& film) {
 
 std::string clip_stem(const EditList& list, int section) {
   constexpr std::size_t kLongest = 40;  // bytes of the name
+  const std::string& name = list.sections[static_cast<std::size_t>(section)].name;
   std::string stem;
-  for (const char c : list.sections[static_cast<std::size_t>(section)].name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 && byte < 0x80) {
-      stem += static_cast<char>(std::tolower(byte));
-    } else if (!stem.empty() && stem.back() != '-') {
-      stem += '-';
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (is_ascii_letter_or_digit(c)) {
+      stem += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      continue;
     }
+    if (!stem.empty() && stem.back() != '-') stem += '-';
+    if (is_minus(name, i)) stem += "minus-";
   }
   if (stem.size() > kLongest) stem.resize(kLongest);
   while (!stem.empty() && stem.back() == '-') stem.pop_back();

@@ -20,11 +20,12 @@ struct Proof {
 struct FilmFacts {
   std::string title;
   std::string provenance;  // of the whole film: model, device, trace
-  std::string file;        // name of the film
+  std::string file;        // name of the film, or of the folder of its pictures
   int width = 0;           // pixels
   int height = 0;
   int first = 0;  // frames that are in it, inclusive; of the edit list
   int last = 0;
+  int numbered_from = 0;  // number of its first frame: a film's own count from 0, pictures keep the list's
   std::vector<std::vector<Proof>> proofs;  // by section of the edit list
   std::vector<std::string> clips;          // by section: file of its clip, or empty
 };
@@ -38,7 +39,7 @@ std::string sections_json(const EditList& list, const FilmFacts& film);
 /// Title, provenance and chapters, as ffmpeg reads them.
 std::string ffmpeg_metadata(const EditList& list, const FilmFacts& film);
 
-/// "01-one-query-each": of a section, for the name of its clip.
+/// "01-one-query-each": of a section, for the name of its clip; no two have the same. "-2" is "minus-2".
 std::string clip_stem(const EditList& list, int section);
 
 }  // namespace attn::app

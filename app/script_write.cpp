@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/place.h"
-#include "app/scenario.h"
 #include "app/view_names.h"
 #include "core/trace/names.h"
 #include "kernels/common/check.h"
@@ -76,8 +75,7 @@ Json movable(Json document, const fs::path& folder) {
   // A bare model name is looked up among the bundled ones where there is no such folder.
   make_absolute(document, "model", folder, false);
   for (const char* key : {"tensors", "trace"}) make_absolute(document, key, folder, true);
-  if (document.contains("$schema"))
-    document["$schema"] = (assets_dir() / "lessons" / "scenario.schema.json").string();
+  document.erase("$schema");  // for editors, and beside no other file
   if (const auto runs = document.find("runs"); runs != document.end() && runs->is_array()) {
     for (Json& run : *runs) {
       if (!run.is_object()) continue;

@@ -10,7 +10,7 @@
 namespace attn::app {
 
 /// The document of a scenario whose relative paths count from `folder`, so that it means the same wherever it
-/// is put: paths are made absolute, names of bundled models stay.
+/// is put: paths are made absolute, names of bundled models stay. It names no schema.
 nlohmann::json movable(nlohmann::json document, const std::filesystem::path& folder);
 
 /// Where one stands in a recording. A sequence that the step does not have, or a row or key that it does not

@@ -4,6 +4,7 @@ worked out by hand. Needs nothing but Python.
 
   softmax-tiles.safetensors       lesson 9: one query, keys with scores 1 3 | 2 5 | 0 4, values 1 .. 6
   softmax-tiles-moved.safetensors the same keys, their blocks in another order
+  softmax-tiles-beside.safetensors the same beside a second sequence of 18 keys, so that A can be padded
   padding-thieves.safetensors     lesson 10: two sequences of 3 and 9 keys; every key has score 0, 2 or -2 in
                                   heads 0, 1 and 2
 """
@@ -32,15 +33,17 @@ def vector(first):
     return [float(first)] + [0.0] * (HEAD_DIM - 1)
 
 
-def softmax_tiles(name, table):
-    scores, block_size = [1, 3, 2, 5, 0, 4], 2
+def softmax_tiles(name, tables, beside=()):
+    """beside: scores of a second sequence."""
+    scores, block_size = [1, 3, 2, 5, 0, 4] + list(beside), 2
+    lengths = [6] + ([len(beside)] if beside else [])
     shape = [len(scores) // block_size, block_size, 1, HEAD_DIM]
     write(name, {
-        "q": ("F32", [1, 1, HEAD_DIM], vector(1)),
+        "q": ("F32", [len(lengths), 1, HEAD_DIM], [x for _ in lengths for x in vector(1)]),
         "k_cache": ("F32", shape, [x for s in scores for x in vector(s)]),
         "v_cache": ("F32", shape, [x for j in range(len(scores)) for x in vector(j + 1)]),
-        "block_tables": ("I32", [1, 3], table),
-        "context_lens": ("I32", [1], [len(scores)]),
+        "block_tables": ("I32", [len(lengths), len(tables[0])], [block for table in tables for block in table]),
+        "context_lens": ("I32", [len(lengths)], lengths),
     }, {"scale": "1"})
 
 
@@ -58,6 +61,7 @@ def padding_thieves():
     }, {"scale": "1"})
 
 
-softmax_tiles("softmax-tiles.safetensors", [0, 1, 2])
-softmax_tiles("softmax-tiles-moved.safetensors", [2, 0, 1])
+softmax_tiles("softmax-tiles.safetensors", [[0, 1, 2]])
+softmax_tiles("softmax-tiles-moved.safetensors", [[2, 0, 1]])
+softmax_tiles("softmax-tiles-beside.safetensors", [[0, 1, 2] + [-1] * 6, list(range(3, 12))], beside=[1] * 18)
 padding_thieves()

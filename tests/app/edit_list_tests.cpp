@@ -188,6 +188,14 @@ TEST(FilmText, SectionsSayWhereTheyAreAndWhatProvesThem) {
   EXPECT_EQ(two["numbers"][0]["fact"], "stolen");
   EXPECT_EQ(two["numbers"][0]["value"], "0.6667");
   EXPECT_EQ(clip_stem(f.list, 0), "01-one-a-b");
+  EditList named = f.list;
+  const auto stem_of = [&](const char* name) {
+    named.sections[0].name = name;
+    return clip_stem(named, 0);
+  };
+  EXPECT_EQ(stem_of("scores of 2"), "01-scores-of-2");
+  EXPECT_EQ(stem_of("scores of -2"), "01-scores-of-minus-2") << "a sign is no separator";
+  EXPECT_EQ(stem_of("-2 and steps 1-3"), "01-minus-2-and-steps-1-3");
   const std::string metadata = ffmpeg_metadata(f.list, f.film);
   EXPECT_NE(metadata.find("comment=model\\; device\n"), std::string::npos) << metadata;
   EXPECT_NE(metadata.find("[CHAPTER]\nTIMEBASE=1/10\nSTART=20\nEND=70\ntitle=two\n"), std::string::npos);

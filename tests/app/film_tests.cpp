@@ -102,6 +102,11 @@ TEST(Film, PartsComeOutAsInTheWhole) {
   EXPECT_FALSE(fs::exists(folder.file("part/000020.png")));
   EXPECT_TRUE(fs::exists(folder.file("part/000030.png")));
   EXPECT_EQ(read_file(folder.file("part/000025.png")), read_file(folder.file("all/000025.png")));
+  const auto told = json::parse(read_file(folder.file("part/sections.json")));
+  EXPECT_EQ(told["film"], "part");
+  EXPECT_EQ(told["frames"], 10);
+  EXPECT_EQ(told["sections"].front()["first_frame"], 21) << "as the pictures are numbered";
+  EXPECT_EQ(told["sections"].back()["last_frame"], 30);
 }
 
 TEST(Film, GoesOnWhereItWasKilled) {

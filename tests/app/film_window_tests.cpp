@@ -23,7 +23,7 @@ constexpr const char* kSmallSize = "320x180";
 
 /// Two short stops and another run, paths relative to the file.
 constexpr const char* kSmallLesson = R"({
-  "version": 1, "name": "Small lesson", "seed": 7, "fps": 5,
+  "$schema": "scenario.schema.json", "version": 1, "name": "Small lesson", "seed": 7, "fps": 5,
   "engine": {"block_size": 4, "num_blocks": 16, "k_tile": 4},
   "requests": [{"id": "A", "prompt_tokens": 4, "max_tokens": 3}],
   "runs": [{"name": "wide", "set": {"engine.k_tile": 8}}],
@@ -91,6 +91,7 @@ TEST_F(FilmInTheWindow, OfALessonIsTheFilmOfTheCommandLine) {
   const Scenario written = load_scenario(file("window.film.json"));
   EXPECT_EQ(written.script.stops.size(), 2U);
   EXPECT_EQ(written.script.size, (std::array{320, 180}));
+  EXPECT_FALSE(json::parse(read_file(file("window.film.json"))).contains("$schema")) << "it lies elsewhere";
   film({file("small.json"), "-o", file("cli/"), "--mode", "present", "--theme", "dark"});
   expect_equal_pictures(file("window"), file("cli"));
   film({file("window.film.json"), "-o", file("again/")});

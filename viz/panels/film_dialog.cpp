@@ -139,8 +139,8 @@ std::string wrong_with_film(const Ui& ui) {
 
 void draw_film_wishes(Ui& ui, FilmRows& rows, bool fresh) {
   ShellView& shell = ui.view.shell;
-  const Rect formats = rows.labelled("FilmFormat", 28.0F);
-  draw_film_sizes(ui, rows.labelled("FilmSize", 28.0F));
+  const Rect formats = rows.labelled("Format", 28.0F);
+  draw_film_sizes(ui, rows.labelled("Size", 28.0F));
   if (!ui.frame.film.whole) draw_film_begin(ui, rows.labelled("Begins at", 28.0F));
   const bool entered = text_line(ui, "film/path", rows.labelled("File", 32.0F), shell.text,
                                  "NAME.mp4, NAME.webm, NAME.gif or NAME/", fresh);

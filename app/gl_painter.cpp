@@ -98,6 +98,8 @@ void GlPainter::rewind() {
 GlPainter::Painted GlPainter::paint(const viz::Frame& frame, const viz::Selection& selection,
                                     viz::ViewState& view, int width, int height) {
   Painted painted{.commands = build(frame, selection, view)};
+  // A key of this frame has changed theme or mode: half of the picture is in the old colours and letters.
+  if (viz::style_key(view) != style_) return painted;
   const std::uint64_t seed = heat_->frame_hash() + (view.picture.clear ? 1 : 0);
   const std::uint64_t picture = hash_of(*ImGui::GetDrawData(), width, height, seed);
   if (std::exchange(last_picture_, picture) == picture) return painted;

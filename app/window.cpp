@@ -19,6 +19,7 @@
 #include "app/files.h"
 #include "app/gl_painter.h"
 #include "app/image_write.h"
+#include "app/key_queue.h"
 #include "app/notes_window.h"
 #include "app/settings.h"
 #include "kernels/common/check.h"
@@ -150,6 +151,7 @@ class Window {
   const WindowPointer window_;
   GlPainter painter_;
   const GlfwBackend backend_;
+  KeyQueue keys_;
   std::unique_ptr<Session> session_;
   viz::ViewState view_;
   float monitor_scale_ = 1.0F;
@@ -175,6 +177,9 @@ Window::Window(const WindowOptions& options,
       window_(open_window(settings_.width, settings_.height)),
       backend_(window_.get()) {
   glfwSetWindowUserPointer(window_.get(), this);
+  glfwSetKeyCallback(window_.get(), [](GLFWwindow* w, int key, int scancode, int action, int modifiers) {
+    of(w).keys_.push({key, scancode, action, modifiers});
+  });
   glfwSetWindowRefreshCallback(window_.get(), [](GLFWwindow* w) { of(w).painter_.forget(); });
   glfwSetDropCallback(window_.get(), [](GLFWwindow* w, int count, const char** paths) {
     of(w).dropped_.assign(paths, paths + count);
@@ -213,6 +218,8 @@ void Window::follow_monitor() {
 }
 
 viz::Commands Window::draw() {
+  for (const KeyQueue::Event& event : keys_.take())
+    ImGui_ImplGlfw_KeyCallback(window_.get(), event.key, event.scancode, event.action, event.modifiers);
   ImGui_ImplGlfw_NewFrame();
   int width = 0, height = 0;
   glfwGetFramebufferSize(window_.get(), &width, &height);
@@ -347,7 +354,7 @@ void Window::run() {
   int to_draw = kFramesAfterEvent;
   while (!glfwWindowShouldClose(window_.get())) {
     const bool settled = to_draw <= 0 && session_->complete();
-    if (handle_events(settled, longest_sleep())) to_draw = kFramesAfterEvent;
+    if (handle_events(settled, longest_sleep()) || !keys_.empty()) to_draw = kFramesAfterEvent;
     follow_monitor();
     session_->tick(view_, Clock::now());
     view_.teach.clock = clock_text(seconds_since(taught_since_));

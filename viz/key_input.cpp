@@ -61,7 +61,9 @@ namespace {
 
 bool modifiers_match(const Chord& chord) {
   const ImGuiIO& io = ImGui::GetIO();
-  return io.KeyCtrl == chord.ctrl && io.KeyShift == chord.shift && io.KeyAlt == chord.alt;
+  // "+" is Shift and "=" on many keyboards.
+  const bool shift = io.KeyShift == chord.shift || chord.key == keys::kEqual;
+  return io.KeyCtrl == chord.ctrl && shift && io.KeyAlt == chord.alt;
 }
 
 }  // namespace

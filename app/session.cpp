@@ -193,6 +193,7 @@ void Session::tick(viz::ViewState& view, Clock::time_point now) {
   refresh();
   follow_lesson(view);
   if (std::exchange(forget_loop_, false)) view.loop = {};
+  if (const auto shown = std::exchange(show_next_, std::nullopt)) view.stage = *shown;
   now_ = now;
   look_at_file();
   look_at_clicks(view);
@@ -249,6 +250,7 @@ void Session::stop_playing_at_breakpoint(viz::ViewState& view) {
         trace::check_condition(condition, *frame_.step, frame_.previous.get(), frame_.attention.get());
     if (!hit) continue;
     view.playing = false;
+    if (condition.kind == trace::ConditionKind::rescale) view.stage = viz::StageView::tiles;
     frame_.stopped_at = trace::condition_text(condition) + ": " + hit->text;
     return;
   }

@@ -239,7 +239,8 @@ class Session {
   bool bookmarks_saved_ = true;
   bool recorded_ = false;  // a live run is written to a file as it goes
   Clock::time_point next_play_{};
-  bool forget_loop_ = false;  // it was of another run
+  bool forget_loop_ = false;                 // it was of another run
+  std::optional<viz::StageView> show_next_;  // what a search found is seen there
 
   bool tell_ = false;
   LessonsProgress lessons_progress_;

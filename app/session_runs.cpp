@@ -81,6 +81,8 @@ void Session::found(const SearchResult& result, const std::string& text, int by,
     s.stage = trace::Stage::attention;
   }
   select(s);
+  // A rescale is seen where its tiles are.
+  if (result.condition.kind == trace::ConditionKind::rescale) show_next_ = viz::StageView::tiles;
   frame_.stopped_at = trace::condition_text(result.condition) + ": " + result.hit.text;
 }
 

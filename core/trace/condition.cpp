@@ -57,6 +57,11 @@ Hit preemption(const StepRecord& step) {
   return ConditionHit{.text = fmt::format("sequence {} is preempted", step.preempted.front())};
 }
 
+/// Four decimals, or scientific where they would round a small one to nothing.
+std::string alpha_text(float alpha) {
+  return alpha != 0.0F && alpha < 0.001F ? fmt::format("{:.2e}", alpha) : fmt::format("{:.4f}", num(alpha));
+}
+
 /// The first tile of a row, or of a split of its keys, rescales nothing: there is nothing yet.
 Hit rescale(const AttentionView& view) {
   const int tiles_per_split = view.num_splits > 1 && view.k_tile > 0
@@ -67,11 +72,11 @@ Hit rescale(const AttentionView& view) {
       for (int tile = 0; tile < view.num_tiles; ++tile) {
         const float alpha = view.tile_alpha[view.tile_at(head, row, tile)];
         if (tile % tiles_per_split == 0 || !(alpha < 1.0F)) continue;
-        return ConditionHit{
-            .head = head,
-            .q_row = row,
-            .tile = tile,
-            .text = fmt::format("head {}, row {}: tile {} rescales by {:.4f}", head, row, tile, num(alpha))};
+        return ConditionHit{.head = head,
+                            .q_row = row,
+                            .tile = tile,
+                            .text = fmt::format("head {}, row {}: tile {} rescales by {}", head, row, tile,
+                                                alpha_text(alpha))};
       }
     }
   }

@@ -90,6 +90,20 @@ TEST_F(SessionRuns, RunToFindsEveryKindOfCondition) {
   EXPECT_EQ(found, 10);
 }
 
+TEST_F(SessionRuns, ARescaleIsShownWhereItsTilesAre) {
+  run_to(ConditionKind::prefix_hit, 1);
+  session_->tick(view_, Session::Clock::now());
+  EXPECT_EQ(view_.stage, viz::StageView::weights) << "other conditions leave the view as it is";
+  open({"engine.num_blocks=9", "engine.decode_path=gather_padded"});
+  run_to(ConditionKind::rescale, 1);
+  ASSERT_NE(frame().stopped_at, "");
+  session_->tick(view_, Session::Clock::now());
+  EXPECT_EQ(view_.stage, viz::StageView::tiles);
+  view_.stage = viz::StageView::heads;
+  session_->tick(view_, Session::Clock::now());
+  EXPECT_EQ(view_.stage, viz::StageView::heads) << "once: what the reader opens then stays";
+}
+
 TEST_F(SessionRuns, WhatNeverHappensIsSaidAndThePictureStays) {
   send(Kind::step_forward);
   run_to(ConditionKind::preemption, 1);

@@ -134,6 +134,9 @@ TEST(TraceConditions, RescaleIsATileBehindTheFirst) {
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->q_row, 1);
   EXPECT_EQ(hit->tile, 2);
+  EXPECT_NE(hit->text.find("0.2500"), std::string::npos) << hit->text;
+  view.tile_alpha[5] = 2.5e-7F;  // no "0.0000" for what is not 0
+  EXPECT_NE(check_condition(rescale, {}, nullptr, &view)->text.find("2.50e-07"), std::string::npos);
   view.tile_alpha[5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_FALSE(check_condition(rescale, {}, nullptr, &view));
   view.tile_alpha = {0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F};  // each split begins anew

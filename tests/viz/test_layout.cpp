@@ -215,6 +215,30 @@ TEST(StripLayout, QueriesAreRightAlignedUnderTheirKeys) {
   EXPECT_FLOAT_EQ(strip.segments[1].q_x0, strip.segments[1].k_x0);  // nothing cached
 }
 
+TEST(StripLayout, EveryQueryOfALargeDecodeCanBeSeen) {
+  std::vector<std::int32_t> cu_q = {0};
+  std::vector<std::int32_t> cu_k = {0};
+  for (int b = 0; b < 64; ++b) {
+    cu_q.push_back(b + 1);
+    cu_k.push_back(cu_k.back() + (b < 4 ? 4096 : 60 + 11 * b));
+  }
+  const StripLayout to_scale = layout_strip(cu_q, cu_k, 0.0F, 680.0F, 8.0F);
+  EXPECT_FALSE(to_scale.widened);
+  EXPECT_LT(to_scale.segments[0].q_px(), 0.1F);
+  const StripLayout strip = layout_strip(cu_q, cu_k, 0.0F, 680.0F, 8.0F, 4.0F);
+  EXPECT_TRUE(strip.widened);
+  float before = -100.0F;
+  for (const StripSegment& s : strip.segments) {
+    EXPECT_GE(s.q_x1 - s.q_x0, 1.5F) << s.batch;
+    EXPECT_LE(s.q_x1 - s.q_x0, 4.0F + 1e-3F) << s.batch;
+    EXPECT_FLOAT_EQ(s.q_x1, s.k_x1);
+    EXPECT_GE(s.q_x0, before + 0.9F) << "neighbours run together at " << s.batch;
+    EXPECT_GE(s.k_split(), (s.k_x0 + s.k_x1) * 0.5F) << "no room left for the cached keys";
+    before = s.q_x1;
+  }
+  EXPECT_FALSE(layout_strip({0, 2, 6}, {0, 10, 14}, 100.0F, 500.0F, 8.0F, 4.0F).widened);
+}
+
 TEST(StripLayout, NothingToDraw) {
   EXPECT_TRUE(layout_strip({}, {}, 0, 100, 8).segments.empty());
   EXPECT_TRUE(layout_strip({0}, {0}, 0, 100, 8).segments.empty());

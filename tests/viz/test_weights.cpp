@@ -34,6 +34,21 @@ sample::Sample recorded_prefill() {
   return s;
 }
 
+TEST(ShareText, RoundsNothingToAllOrToNothing) {
+  EXPECT_EQ(share_text(0.0), "0.00 %");
+  EXPECT_EQ(share_text(1.0), "100.00 %");
+  EXPECT_EQ(share_text(0.0001), "0.01 %");
+  EXPECT_EQ(share_text(0.9999), "99.99 %");
+  EXPECT_EQ(share_text(0.00002), "< 0.01 %");
+  Mass mass;
+  mass.real = 0.99999995;  // a sum of F32 weights
+  EXPECT_EQ(real_text(mass), "100.00 %");
+  mass.pads.measured = 0.0000002;
+  EXPECT_EQ(real_text(mass), "> 99.99 %");
+  mass.real = 0.9999;
+  EXPECT_EQ(real_text(mass), "99.99 %");
+}
+
 TEST(Weights, ScoreIsTheDotProductOfTheRecordedRows) {
   const auto s = recorded_prefill();
   Headless screen(1600, 900);

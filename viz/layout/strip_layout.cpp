@@ -5,7 +5,8 @@
 namespace attn::viz {
 
 StripLayout layout_strip(const std::vector<std::int32_t>& cu_seqlens_q,
-                         const std::vector<std::int32_t>& cu_seqlens_k, float x, float width, float gap) {
+                         const std::vector<std::int32_t>& cu_seqlens_k, float x, float width, float gap,
+                         float min_q) {
   StripLayout out;
   const std::size_t batch = std::min(cu_seqlens_q.size(), cu_seqlens_k.size());
   if (batch < 2 || cu_seqlens_k[batch - 1] <= 0 || width <= 0.0F) return out;
@@ -24,6 +25,13 @@ StripLayout layout_strip(const std::vector<std::int32_t>& cu_seqlens_q,
     segment.q_x1 = segment.k_x1;
     segment.q_x0 =
         std::max(segment.k_x0, segment.k_x1 - static_cast<float>(segment.q1 - segment.q0) * out.px_per_token);
+    if (segment.q1 > segment.q0 && segment.q_x1 - segment.q_x0 < min_q) {
+      // One pixel of the gap stays free: neighbours remain apart.
+      const float room = segment.k_x1 - segment.k_x0 + std::max(0.0F, gap - 1.0F);
+      const float wanted = segment.q_x1 - std::min(min_q, room);
+      out.widened = out.widened || wanted < segment.q_x0;
+      segment.q_x0 = std::min(segment.q_x0, wanted);
+    }
     out.segments.push_back(segment);
   }
   return out;

@@ -31,8 +31,8 @@ struct Stolen {
 Stolen stolen_by_pads(const WeightsInput& in) {
   const Mass mass = measure_mass(in);
   if (mass.pads.pads <= 0) return {"no pads: nothing stolen", ""};
-  return {fmt::format("{} zero pads took {:.2f} %", mass.pads.pads, num(100.0 * mass.pads.measured)),
-          fmt::format("P/(Z+P) = {:.2f} %", num(100.0 * mass.pads.predicted))};
+  return {fmt::format("{} zero pads took {}", mass.pads.pads, share_text(mass.pads.measured)),
+          fmt::format("P/(Z+P) = {}", share_text(mass.pads.predicted))};
 }
 std::string one_line(const Stolen& stolen) {
   return stolen.law.empty() ? stolen.measured : stolen.measured + "  \xC2\xB7  " + stolen.law;

@@ -81,9 +81,8 @@ void draw_pad_share(Ui& ui, const DecodeStrip& strip) {
     if (group.block >= 0) continue;
     const Rect ground = ground_of(strip, group);
     const Mass mass = measure_mass(strip.in);
-    std::string text = fmt::format("{} pads take {:.2f} %", mass.pads.pads, num(100.0 * mass.pads.measured));
-    if (text_width(ui, FontRole::strong, text) + ui.px(14) > ground.w)
-      text = fmt::format("{:.2f} %", num(100.0 * mass.pads.measured));
+    std::string text = fmt::format("{} pads take {}", mass.pads.pads, share_text(mass.pads.measured));
+    if (text_width(ui, FontRole::strong, text) + ui.px(14) > ground.w) text = share_text(mass.pads.measured);
     const float w = text_width(ui, FontRole::strong, text) + ui.px(14);
     if (w > ground.w || ground.h < ui.px(60)) continue;
     const Rect label{std::round(ground.x + (ground.w - w) * 0.5F), std::round(ground.y + ground.h * 0.4F), w,

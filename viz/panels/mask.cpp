@@ -55,12 +55,18 @@ void draw_legend(const Ui& ui, Rect line_box, const MaskDrawing& d, bool column)
     Color color;
     char pattern;
   };
-  const Entry entries[] = {
-      {"cached", Color::cached_band, 'f'},
-      {"new", Color::allowed, 'f'},
-      {d.prefill ? "masked" : "pad", d.prefill ? Color::masked : Color::pad, d.prefill ? '/' : 'x'},
-      {"own key", Color::text, 'o'},
-      {"changes", Color::warning, 'c'}};
+  // Of a decode batch: rows that are filled up with zeros, or rows that end earlier than others.
+  const bool shorter = !d.prefill && std::ranges::any_of(d.rows, [&](const MaskRow& row) {
+    return row.attended < d.num_cols;
+  });
+  const Entry third = d.prefill ? Entry{"masked", Color::masked, '/'}
+                      : shorter ? Entry{"no key", Color::unwritten, '.'}
+                                : Entry{"pad", Color::pad, 'x'};
+  const Entry entries[] = {{"cached", Color::cached_band, 'f'},
+                           {"new", Color::allowed, 'f'},
+                           third,
+                           {"own key", Color::text, 'o'},
+                           {"changes", Color::warning, 'c'}};
   const float side = ui.px(12);
   float x = line_box.x;
   for (const Entry& entry : entries) {
@@ -70,6 +76,7 @@ void draw_legend(const Ui& ui, Rect line_box, const MaskDrawing& d, bool column)
     const Rect box{x, line_box.y + std::floor((line_box.h - side) * 0.5F), side, side};
     if (entry.pattern == 'f') fill(ui, box, ui[entry.color]);
     if (entry.pattern == '/') hatch(ui, box, ui[entry.color], ui.px(4));
+    if (entry.pattern == '.') dotted(ui, box, ui[entry.color]);
     if (entry.pattern == 'x') cross_hatch(ui, box, ui[entry.color], ui.px(4));
     if (entry.pattern == 'c')
       ui.draw->AddTriangleFilled({box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()},

@@ -12,6 +12,27 @@
 namespace attn::viz {
 namespace {
 
+/// Dots, as an unwritten slot has them, where a decode row has no keys: others of the batch are longer.
+/// Neither masked nor a pad.
+void draw_no_keys(const Ui& ui, const MaskDrawing& d) {
+  const float step = std::max(3.0F, ui.px(6));
+  const float dot = std::max(1.0F, ui.px(1));
+  const Rect area = d.grid.area();
+  const ImU32 color = rgba(ui[Color::unwritten]);
+  for (std::size_t i = 0; i < d.rows.size(); ++i) {
+    const Rect beyond =
+        mask_span(d.grid, static_cast<int>(i), d.rows[i].attended, d.num_cols + d.grid.col_step);
+    if (d.rows[i].attended >= d.num_cols || beyond.w <= 0.0F) continue;
+    fill(ui, beyond, ui[Color::panel]);
+    // On one lattice for all rows: rows of a few pixels still make an even ground.
+    for (float y = area.y + step * std::ceil((beyond.y - area.y) / step); y < beyond.bottom(); y += step) {
+      for (float x = area.x + step * std::ceil((beyond.x + dot - area.x) / step); x + dot < beyond.right();
+           x += step)
+        ui.draw->AddRectFilled({x, y}, {x + dot, y + dot}, color);
+    }
+  }
+}
+
 /// Grid lines, the staircase on the frontier, and the ring on each query's own key.
 void draw_lines(const Ui& ui, const MaskDrawing& d) {
   const GridLayout& grid = d.grid;
@@ -21,7 +42,9 @@ void draw_lines(const Ui& ui, const MaskDrawing& d) {
     const float x = grid.cell(0, c).x;
     line(ui, x, area.y, x, area.bottom(), ui[Color::panel]);
   }
-  for (int r = 1; (fine || !d.prefill) && r < grid.cells_y; ++r) {  // decode rows are different sequences
+  // Decode rows are different sequences: parted as long as a line leaves most of the row to be seen.
+  const bool parted = fine || (!d.prefill && grid.cell_h >= 4.0F);
+  for (int r = 1; parted && r < grid.cells_y; ++r) {
     const float y = grid.cell(r, 0).y;
     line(ui, area.x, y, area.right(), y, ui[Color::panel]);
   }
@@ -77,7 +100,11 @@ void touch_cells(Ui& ui, const MaskDrawing& d, bool dragged) {
   const int k = grid.col_at(mouse.x);
   if (cell_row >= static_cast<int>(d.rows.size())) return;
   const MaskRow& row = d.rows[static_cast<std::size_t>(cell_row)];
-  if (k >= row.attended) return;
+  if (k >= row.attended) {
+    if (!d.prefill)
+      tooltip(ui, fmt::format("{} has {} keys: no key {}", seq_letter(row.seq), row.attended, k), source);
+    return;
+  }
   tooltip(ui, mask_cell_text(row, row.q_row, k, d.prefill, d.mask), source);
   ui.view.next_hover.seq = row.seq;
   ui.view.next_hover.q_row = row.q_row;
@@ -127,15 +154,12 @@ void draw_mask_cells(Ui& ui, const MaskDrawing& d, bool dragged) {
   const GridLayout& grid = d.grid;
   const Rect area = grid.area();
   hatch(ui, area, ui[Color::masked], ui.px(6));
-  for (std::size_t i = 0; i < d.rows.size(); ++i) {
-    draw_mask_row(ui, grid, d.rows[i], static_cast<int>(i));
-    if (!d.prefill) {  // columns this shorter row does not have
-      const Rect beyond =
-          mask_span(grid, static_cast<int>(i), d.rows[i].attended, d.num_cols + grid.col_step);
-      fill(ui, beyond, ui[Color::panel]);
-    }
-  }
+  for (std::size_t i = 0; i < d.rows.size(); ++i) draw_mask_row(ui, grid, d.rows[i], static_cast<int>(i));
   draw_lines(ui, d);
+  if (!d.prefill) {
+    draw_no_keys(ui, d);
+    outline(ui, area, ui[Color::stroke]);
+  }
   for (std::size_t i = 0; i < d.rows.size(); ++i) {
     if (d.mask.preview()) draw_changes(ui, grid, d.rows[i], static_cast<int>(i));
     draw_pad_label(ui, grid, d.rows[i], static_cast<int>(i));

@@ -13,6 +13,7 @@ namespace {
 
 constexpr float kBarRow = 24.0F;
 constexpr float kBarHeading = 22.0F;
+constexpr double kLeastShare = 0.00005;  // 0.01 % once rounded
 
 /// Few rows where the panel is low: the bars above need the room more.
 int max_rows(const Ui& ui, float panel_height) {
@@ -43,7 +44,7 @@ void draw_bar(const Ui& ui, const Rect& bar, const Mass& mass, int seq) {
   fill(ui, real, hue_of(ui, seq));
   if (stolen.w > 0.5F) cross_hatch(ui, stolen, ui[Color::pad], ui.px(5));
   outline(ui, bar, ui[Color::stroke]);
-  const std::string text = fmt::format("real {:.1f} %", num(100.0 * mass.real));
+  const std::string text = fmt::format("real {}", real_text(mass));
   if (real.w > text_width(ui, FontRole::small, text) + ui.px(10))
     text_in(ui, FontRole::small, real, on_hue_of(ui, seq), text, Align::center);
 }
@@ -56,12 +57,12 @@ void draw_row(Ui& ui, const WeightsInput& in, const Rect& box) {
   const float bar_x = chip.right() + ui.px(8);
   const float bar_end = std::max(bar_x, at.measured.x - ui.px(10));
   draw_bar(ui, {bar_x, box.y + ui.px(3), bar_end - bar_x, box.h - ui.px(6)}, mass, in.rows.seq);
-  const Rgb ink = ui[mass.pads.pads > 0 ? Color::warning : Color::muted];
-  text_in(ui, FontRole::mono, at.measured, ink, fmt::format("{:.2f} %", num(100.0 * mass.pads.measured)),
+  // Only what can be told from nothing has the colour of a loss; NaN has it too.
+  const auto ink = [&](double share) { return ui[share < kLeastShare ? Color::muted : Color::warning]; };
+  text_in(ui, FontRole::mono, at.measured, ink(mass.pads.measured), share_text(mass.pads.measured),
           Align::right);
-  text_in(ui, FontRole::mono, at.predicted, ink,
-          mass.pads.pads > 0 ? fmt::format("{:.2f} %", num(100.0 * mass.pads.predicted)) : "no pads",
-          Align::right);
+  text_in(ui, FontRole::mono, at.predicted, ink(mass.pads.predicted),
+          mass.pads.pads > 0 ? share_text(mass.pads.predicted) : "no pads", Align::right);
   const trace::AttentionView& view = *in.view;
   const std::size_t lse_at = view.at(in.head, in.rows.q0, 1, 0);
   const float lse = lse_at < view.lse.size() ? view.lse[lse_at] : NAN;
@@ -78,6 +79,16 @@ void draw_row(Ui& ui, const WeightsInput& in, const Rect& box) {
 }
 
 }  // namespace
+
+std::string share_text(double share) {
+  if (share > 0.0 && share < kLeastShare) return "< 0.01 %";
+  return fmt::format("{:.2f} %", num(100.0 * share));
+}
+
+std::string real_text(const Mass& mass) {
+  const bool rounded_up = mass.real >= 1.0 - kLeastShare;
+  return mass.pads.measured > 0.0 && rounded_up ? "> 99.99 %" : share_text(mass.real);
+}
 
 Mass measure_mass(const WeightsInput& in, int row) {
   Mass mass;

@@ -2,6 +2,8 @@
 // P / (Z + P) beside it. Z + P is exp(lse) of the same kernel launch.
 #pragma once
 
+#include <string>
+
 #include "core/trace/stolen_mass.h"
 #include "viz/panels/weights.h"
 
@@ -13,6 +15,11 @@ struct Mass {
 };
 /// Of query `row` of the input's sequence; pads only exist in decode. PRECOND: weights_missing is "".
 Mass measure_mass(const WeightsInput& input, int row = 0);
+
+/// A share as "0.12 %"; one that two decimals would round to nothing as "< 0.01 %".
+std::string share_text(double share);
+/// Real mass, never all of it beside pads that took some: "> 99.99 %" then.
+std::string real_text(const Mass& mass);
 
 /// Height in a panel of that height: up to four sequences, more of them scroll.
 float mass_bars_height(const Ui& ui, float panel_height);

@@ -45,10 +45,10 @@ void add_mass(std::vector<Number>& out, const WeightsInput& in, int q) {
       fmt::format("sum of weights[{}, {}, :] F32, {}", in.head, in.rows.q0 + q, in.view->kernel);
   const double sum = mass.real + mass.pads.measured;
   if (mass.pads.pads > 0) {
-    out.push_back({"mass", "real mass", fmt::format("{:.2f} %", num(100.0 * mass.real)),
+    out.push_back({"mass", "real mass", real_text(mass),
                    fmt::format("{} real keys hold {:.6f} of the row's softmax, {} zero pads {:.6f}",
                                in.rows.k_len, num(mass.real), mass.pads.pads, num(mass.pads.measured)),
-                   source, Color::warning});
+                   source, mass.pads.measured < 0.00005 ? Color::text : Color::warning});
   }
   const bool sees_none = in.part().looked(q) == 0;
   const bool good = std::abs(sum - 1.0) < 1e-3 || sees_none;

@@ -27,10 +27,6 @@ struct Strip {
 
   Rect k_bar(const StripSegment& s) const { return {s.k_x0, y.k_top, s.k_x1 - s.k_x0, y.k_bottom - y.k_top}; }
   Rect q_bar(const StripSegment& s) const { return {s.q_x0, y.q_top, s.q_x1 - s.q_x0, y.q_bottom - y.q_top}; }
-  /// Where the new keys begin.
-  float split(const StripSegment& s) const {
-    return std::clamp(s.k_x1 - static_cast<float>(s.q1 - s.q0) * layout.px_per_token, s.k_x0, s.k_x1);
-  }
   bool shows(const StripSegment& s) const {
     return std::max(s.k_x1, s.q_x1) >= area.x && std::min(s.k_x0, s.q_x0) <= area.right();
   }
@@ -139,7 +135,7 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
   const bool selected = seq == focus_seq(ui.frame, ui.selection);
   const Rect k_bar = strip.k_bar(s);
   const Rect q_bar = strip.q_bar(s);
-  const float split = strip.split(s);
+  const float split = s.k_split();
   const Rect cached{k_bar.x, k_bar.y, split - k_bar.x, k_bar.h};
   const Rect fresh{split, k_bar.y, k_bar.right() - split, k_bar.h};
   ui.draw->AddQuadFilled({fresh.x, strip.y.k_bottom}, {fresh.right(), strip.y.k_bottom},
@@ -158,7 +154,7 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
             ui.px(2));
     outline(ui, {q_bar.x - 1.0F, q_bar.y - 1.0F, q_bar.w + 2.0F, q_bar.h + 2.0F}, ui[Color::selection],
             ui.px(2));
-    const float w = strip.layout.px_per_token;
+    const float w = s.q_px();
     if (ui.selection.q_row >= 0 && ui.selection.q_row < s.q1 - s.q0)
       outline(ui, {q_bar.x + static_cast<float>(ui.selection.q_row) * w, q_bar.y, w, q_bar.h},
               ui[Color::selection], ui.px(2));
@@ -173,7 +169,7 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
 /// part where tokens take the room on the bar.
 void draw_letter(Ui& ui, const Strip& strip, const StripSegment& s, float& free_from) {
   const int seq = seq_of(ui, s);
-  const float split = strip.split(s);
+  const float split = s.k_split();
   const float middle = (split + s.k_x1 + s.q_x0 + s.q_x1) * 0.25F;
   const float h = std::min(ui.px(16), strip.y.q_top - strip.y.k_bottom - ui.px(2));
   const std::string letter = seq_letter(seq);
@@ -191,11 +187,22 @@ void draw_letter(Ui& ui, const Strip& strip, const StripSegment& s, float& free_
     text_in(ui, FontRole::small, {s.k_x0, y, split - s.k_x0, h}, ui[Color::muted], cached, Align::center);
 }
 
+/// The key under the mouse. Where the new rows are wider than to scale they share their own width.
+int key_at(const Strip& strip, const StripSegment& s, bool on_queries, float mouse_x) {
+  const float split = on_queries ? s.q_x0 : s.k_split();
+  const float fresh_px =
+      on_queries ? s.q_px() : (s.k_x1 - split) / static_cast<float>(std::max(1, s.q1 - s.q0));
+  if (on_queries || mouse_x >= split)
+    return s.cached() + std::clamp(static_cast<int>((mouse_x - split) / std::max(fresh_px, 1e-6F)), 0,
+                                   std::max(0, s.q1 - s.q0 - 1));
+  const int key = static_cast<int>((mouse_x - s.k_x0) / strip.layout.px_per_token);
+  return std::clamp(key, 0, std::max(0, s.cached() - 1));
+}
+
 /// Mark, tooltip, hover and click of a whole segment.
 void touch_segment(Ui& ui, const Strip& strip, const StripSegment& s, bool dragged) {
   const int seq = seq_of(ui, s);
   const std::string letter = seq_letter(seq);
-  const float w = strip.layout.px_per_token;
   const std::string value = fmt::format("{}: {} queries over {} keys ({} cached + {} new)", letter,
                                         s.q1 - s.q0, s.k1 - s.k0, s.cached(), s.q1 - s.q0);
   const std::string source =
@@ -209,9 +216,7 @@ void touch_segment(Ui& ui, const Strip& strip, const StripSegment& s, bool dragg
   const Rect q_bar = strip.q_bar(s);
   const bool on_queries = touch(ui, q_bar).hovered;
   if (dragged || (!on_keys && !on_queries)) return;
-  const float from = on_queries ? q_bar.x - static_cast<float>(s.cached()) * w : k_bar.x;
-  const int k =
-      std::clamp(static_cast<int>((ImGui::GetIO().MousePos.x - from) / w), 0, std::max(0, s.k1 - s.k0 - 1));
+  const int k = key_at(strip, s, on_queries, ImGui::GetIO().MousePos.x);
   const int row = k - s.cached();
   ui.view.next_hover.seq = seq;
   ui.view.next_hover.k_col = k;
@@ -242,7 +247,7 @@ void add_row_family(Ui& ui, const Strip& strip) {
     if (std::from_chars(rest.data(), rest.data() + rest.size(), row).ec != std::errc{}) return std::nullopt;
     for (const StripSegment& s : strip.layout.segments) {
       if (row < s.q0 || row >= s.q1) continue;
-      const float w = strip.layout.px_per_token;
+      const float w = s.q_px();
       const float x = s.q_x0 + static_cast<float>(row - s.q0) * w;
       if (x + w <= strip.area.x || x >= strip.area.right()) return std::nullopt;
       return Mark{fmt::format("strip/row/{}", row),
@@ -256,7 +261,7 @@ void add_row_family(Ui& ui, const Strip& strip) {
 }
 
 /// The title line: the toggle, zoom, and what the strip counts. Returns what the buttons cover.
-Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
+Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large, bool widened) {
   const trace::StepRecord& step = *ui.frame.step;
   const float h = ui.px(22);
   Rect rest{ui.body.x + text_width(ui, FontRole::strong, "Packed batch") + ui.px(36), ui.panel.y + ui.px(5),
@@ -278,8 +283,8 @@ Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large) {
   const auto many = [](int count, const char* one) {
     return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
   };
-  std::string text = fmt::format("{} over {} in {}", many(step.cu_seqlens_q.back(), "query row"),
-                                 many(step.cu_seqlens_k.back(), "key"),
+  std::string text = fmt::format("{}{} over {} in {}", many(step.cu_seqlens_q.back(), "query row"),
+                                 widened ? " (drawn wider)" : "", many(step.cu_seqlens_k.back(), "key"),
                                  many(static_cast<int>(step.cu_seqlens_q.size()) - 1, "sequence"));
   const bool in_blocks = reads_cache(step) && step.path != trace::AttentionPath::prefill_gather_flatten;
   if (memory) text = in_blocks ? "q lies like this; its keys lie in pool blocks" : "q and k lie like this";
@@ -312,8 +317,9 @@ Strip strip_of(const Ui& ui, float label_w) {
   const ZoomRange& zoom = ui.view.attention.strip;
   const float width = strip.area.w / static_cast<float>(zoom.to - zoom.from);
   const float x = strip.area.x - static_cast<float>(zoom.from) * width;
-  strip.layout = strip.memory ? layout_strip_memory(step.cu_seqlens_q, step.cu_seqlens_k, x, width)
-                              : layout_strip(step.cu_seqlens_q, step.cu_seqlens_k, x, width, ui.px(8));
+  strip.layout = strip.memory
+                     ? layout_strip_memory(step.cu_seqlens_q, step.cu_seqlens_k, x, width)
+                     : layout_strip(step.cu_seqlens_q, step.cu_seqlens_k, x, width, ui.px(8), ui.px(4));
   return strip;
 }
 
@@ -354,7 +360,7 @@ void draw_packed_strip(Ui& ui, const Rect& rect) {
   const int keys = std::max(1, step->cu_seqlens_k.back());
   const ZoomAxes axes{&ui.view.attention.strip, nullptr, std::min(1.0, 12.0 / keys), 1.0};
   const bool large = strip.layout.px_per_token < ui.px(7) || !axes.whole();
-  const Rect buttons = draw_title(ui, axes, large);
+  const Rect buttons = draw_title(ui, axes, large, strip.layout.widened);
   // Two quick presses of a button are not a double click on the title.
   const bool pressed_twice = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
   if (pressed_twice && touch(ui, buttons).hovered) ui.view.maximised = maximised;

@@ -9,6 +9,7 @@
 #include "viz/lookup.h"
 #include "viz/panels/prompt_box.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/scroll_fade.h"
 
 namespace attn::viz {
 namespace {
@@ -106,14 +107,31 @@ void draw_chip(const Ui& ui, const Rect& box, int seq, Chip chip, std::string_vi
   text_in(ui, FontRole::mono, box, ink, text, Align::center);
 }
 
-/// Chips in lines; returns the y below the last line.
-float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right) {
+/// The first token of the last ones that fill about `lines` lines `width` wide.
+int first_of_lines(const Ui& ui, const Request& request, int first, float lines, float width) {
+  const auto& ids = request.after->token_ids;
+  float room = lines * width;
+  int at = static_cast<int>(ids.size());
+  for (; at > first; --at) {
+    const std::string text = token_label(ui.frame, ids[static_cast<std::size_t>(at) - 1]);
+    room -= std::min(text_width(ui, FontRole::mono, text) + ui.px(6 + 3), width);
+    if (room < 0.0F) break;
+  }
+  return at;
+}
+
+/// Chips in lines; returns the y below the last line. With `many` requests a third of the list has to do.
+float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right, bool many) {
   const trace::SeqState& state = *request.after;
   const int count = static_cast<int>(state.token_ids.size());
   const bool selected = request.id == focus_seq(ui.frame, ui.selection);
-  const int first = std::max(0, count - (selected ? kTokensOfSelected : kTokensOfOthers));
   const float h = ui.px(20);
   const float gap = ui.px(3);
+  int first = std::max(0, count - (selected ? kTokensOfSelected : kTokensOfOthers));
+  if (many) {
+    const float lines = std::max(2.0F, std::floor(ImGui::GetWindowHeight() * 0.34F / (h + gap)) - 1.0F);
+    first = first_of_lines(ui, request, first, lines, right - x0);
+  }
   float x = x0;
   if (first > 0) {
     const std::string note = fmt::format("{} earlier tokens \xE2\x80\xA6", first);
@@ -153,7 +171,8 @@ float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right
   return count == 0 ? y : y + h;
 }
 
-/// One line instead of the tokens: cached, computed in this step and generated as shares of all it may hold.
+/// One line instead of the tokens, as shares of them all: cached (prompt, then generated), computed in this
+/// step, and the rest to come.
 void draw_progress(Ui& ui, const Request& request, const Rect& box) {
   const trace::SeqState& ran = *request.ran;
   const float total = static_cast<float>(std::max(1, request.after->num_tokens));
@@ -170,10 +189,14 @@ void draw_progress(Ui& ui, const Request& request, const Rect& box) {
     return;
   }
   part(0, ran.num_cached_tokens, tint_of(ui, request.id));
+  if (ran.num_cached_tokens > ran.num_prompt_tokens)
+    part(ran.num_prompt_tokens, ran.num_cached_tokens,
+         mix(tint_of(ui, request.id), hue_of(ui, request.id), 0.5));
   part(ran.num_cached_tokens, ran.num_cached_tokens + ran.num_scheduled_tokens, hue_of(ui, request.id));
 }
 
-float draw_request(Ui& ui, const Request& request, float x, float y, float right, bool brief) {
+/// `many`: there are more requests than can show their tokens; `brief`: this one is a line with a bar.
+float draw_request(Ui& ui, const Request& request, float x, float y, float right, bool many, bool brief) {
   const float head = ui.px(26);
   const Rect line_box{x, y, right - x, head};
   const bool selected = request.id == ui.selection.seq;
@@ -223,7 +246,7 @@ float draw_request(Ui& ui, const Request& request, float x, float y, float right
                     {status_x + from, y + ui.px(9), words_w - from - ui.px(8), head - ui.px(18)});
     return line_box.bottom() + ui.px(2);
   }
-  return draw_tokens(ui, request, x + ui.px(3), y + head + ui.px(4), right - ui.px(3)) + ui.px(12);
+  return draw_tokens(ui, request, x + ui.px(3), y + head + ui.px(4), right - ui.px(3), many) + ui.px(12);
 }
 
 /// Requests that cannot run, with the engine's sentence.
@@ -284,12 +307,12 @@ void draw_requests(Ui& ui, const Rect& rect) {
     for (const int id : alive) {
       Request request{id, find_seq(ui.frame.step->seqs, id), find_seq(ui.frame.step->seqs_after, id)};
       if (request.after == nullptr) request.after = request.ran;
-      y = draw_request(ui, request, list.x, y, right, many && id != focus);
+      y = draw_request(ui, request, list.x, y, right, many, many && id != focus);
     }
     for (const trace::SeqState* state : ended)
-      y = draw_request(ui, {state->id, state, state, true}, list.x, y, right,
+      y = draw_request(ui, {state->id, state, state, true}, list.x, y, right, many,
                        many && state->id != ui.selection.seq);
-    end_scroll(ui, y);
+    end_scroll_faded(ui, y);
   }
   if (box_h > 0.0F) draw_prompt_box(ui, {ui.body.x, ui.body.bottom() - box_h, ui.body.w, box_h});
   end_panel(ui);

@@ -11,6 +11,10 @@
 #include "app/rerun.h"
 #include "app/scenario.h"
 #include "app/script_write.h"
+#include "app/view_names.h"
+#include "core/trace/names.h"
+#include "viz/layout/panel_names.h"
+#include "viz/lookup.h"
 
 namespace attn::app {
 namespace {
@@ -33,6 +37,60 @@ std::string without_facts(std::string_view text) {
   }
   return out;
 }
+
+/// "k tile 8, level 1"; a variant without changes is "as recorded".
+std::string variant_words(const Json& variant) {
+  std::string words;
+  for (const auto& [key, value] : variant.items()) {
+    if (!words.empty()) words += ", ";
+    words += fmt::format("{} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  std::ranges::replace(words, '_', ' ');
+  return words.empty() ? "as recorded" : words;
+}
+
+/// What changed between two stops, in a list of words.
+class ChangeWords {
+ public:
+  /// `run`: name of the run that came on, "" when it is the same.
+  ChangeWords(const ClickScript::Seen& was, const ClickScript::Seen& is, const std::string& run) {
+    if (!run.empty()) add(run);
+    note_place(was.place, is.place);
+    note_shown(was.shown, is.shown);
+  }
+  /// "Now layer 1, head 5."
+  std::string sentence() const { return fmt::format("Now {}.", words_); }
+
+ private:
+  void add(const std::string& word) { words_ += (words_.empty() ? "" : ", ") + word; }
+  void note(const std::optional<int>& was, const std::optional<int>& is, const char* what) {
+    if (was != is) add(is ? fmt::format("{} {}", what, *is) : fmt::format("no {}", what));
+  }
+  void note_place(const Place& was, const Place& is) {
+    note(was.step, is.step, "step");
+    if (was.stage != is.stage && is.stage) add(fmt::format("stage {}", trace::name_of(*is.stage)));
+    note(was.layer, is.layer, "layer");
+    note(was.head, is.head, "head");
+    if (was.seq != is.seq) add(is.seq ? viz::seq_words(*is.seq) : "no sequence");
+    note(was.row, is.row, "query");
+    note(was.col, is.col, "key");
+    note(was.tile, is.tile, "tile");
+    note(was.block, is.block, "block");
+  }
+  void note_shown(const Shown& was, const Shown& is) {
+    if (was.stage != is.stage && is.stage) add(fmt::format("{} in the middle", view_name(*is.stage)));
+    if (was.side != is.side && is.side) add(fmt::format("{} at the side", view_name(*is.side)));
+    if (was.panel != is.panel)
+      add(is.panel ? fmt::format("{} alone", viz::panel_title(*is.panel)) : "all panels");
+    if (was.compare == is.compare || !is.compare) return;
+    Json shown = Json::object();
+    write_shown(is, shown);
+    const Json& compare = shown["compare"];
+    add(fmt::format("A ({}) against B ({})", variant_words(compare["a"]), variant_words(compare["b"])));
+  }
+
+  std::string words_;
+};
 
 /// Whether `more` is `less` with prompts that were typed later.
 bool is_beginning_of(const Json& less, const Json& more) {
@@ -91,8 +149,21 @@ class SeenRuns {
 
 }  // namespace
 
+bool ClickScript::Seen::answers(const Seen& question) const {
+  if (!question.asking || asking) return false;
+  Seen before = question;
+  before.place.seq = place.seq;
+  before.place.row = place.row;
+  before.place.col = place.col;
+  before.place.block = place.block;
+  return same_as(before);
+}
+
 void ClickScript::look(const Seen& seen, Clock::time_point now) {
-  if (last_ && seen.same_as(*last_)) return;
+  if (last_ && (seen.same_as(*last_) || seen.answers(*last_))) {
+    last_ = seen;
+    return;
+  }
   if (last_ && (stops_.empty() || now - since_ >= kPassing))
     stops_.push_back({*last_, hold_of(now - since_)});
   last_ = seen;
@@ -108,8 +179,14 @@ std::string ClickScript::text(const std::string& name, Clock::time_point now) co
   Json film = Json::array();
   for (std::size_t i = 0; i < stops.size(); ++i) {
     const Seen& seen = stops[i].seen;
+    std::string caption = seen.caption;
+    if (i > 0 && caption == stops[i - 1].seen.caption) {
+      const std::string run = run_of[i] == run_of[i - 1] ? "" : runs.name(run_of[i]);
+      const ChangeWords changes(stops[i - 1].seen, seen, run);
+      caption += fmt::format("{} {}", caption.ends_with('.') ? "" : ".", changes.sentence());
+    }
     Json stop = {{"stop", fmt::format("{}: {}", i + 1, seen.name)},
-                 {"caption", without_facts(seen.caption)},
+                 {"caption", without_facts(caption)},
                  {"hold", stops[i].hold}};
     if (run_of[i] > 0) stop["run"] = runs.name(run_of[i]);
     write_place(seen.place, stop);

@@ -20,16 +20,20 @@ class ClickScript {
     Shown shown;
     std::string name;     // "step 3, attention"
     std::string caption;  // plain text, no facts in it
+    bool asking = false;  // a lesson's question is not answered yet
     bool same_as(const Seen& other) const {
       return run == other.run && place == other.place && shown == other.shown;
     }
+    /// Whether one only answered the question that was asked there: that selects what it was about.
+    bool answers(const Seen& question) const;
   };
 
-  /// Call whenever the window is at rest somewhere.
+  /// Call whenever the window is at rest somewhere. A question and its answer are one stop.
   void look(const Seen& seen, Clock::time_point now);
   /// With the one that is stood at.
   int num_stops() const { return static_cast<int>(stops_.size()) + (last_ ? 1 : 0); }
-  /// The scenario as a text, its last stop the place that is stood at. PRECOND: num_stops() > 0.
+  /// The scenario as a text, its last stop the place that is stood at. No two successive captions are the
+  /// same: where the step says nothing new, the caption also says what changed. PRECOND: num_stops() > 0.
   std::string text(const std::string& name, Clock::time_point now) const;
 
   /// A place that was left sooner was only passed through.

@@ -31,7 +31,8 @@ void Session::look_at_clicks(const viz::ViewState& view) {
                  .place = place_of(selection_, *open_->store()),
                  .shown = shown_of(view, variants_here()),
                  .name = fmt::format("step {}, {}", frame.step->step, trace::name_of(selection_.stage)),
-                 .caption = viz::step_sentence(frame)},
+                 .caption = viz::step_sentence(frame),
+                 .asking = lesson_ && lesson_->now().asking},
                 now_);
 }
 

@@ -31,6 +31,19 @@ int steps_for(const Place& place, const EngineConfig& config) {
   return steps_to(link, config);
 }
 
+/// Why there is nothing to break at this stop, and where in the lesson there is.
+std::string no_break_it(const Lesson& lesson) {
+  const std::vector<Stop>& stops = lesson.scenario().script.stops;
+  const auto here = stops.begin() + lesson.at();
+  const auto breaks = [](const Stop& stop) { return stop.break_it.has_value(); };
+  auto there = std::find_if(here, stops.end(), breaks);
+  const bool comes = there != stops.end();
+  if (!comes) there = std::find_if(stops.begin(), here, breaks);
+  if (!comes && there == here) return "this lesson has no break-it";
+  return fmt::format("this stop has no break-it; it {} at stop {} of {}", comes ? "comes" : "was",
+                     there - stops.begin() + 1, stops.size());
+}
+
 }  // namespace
 
 void Session::tell_scripts(LessonsProgress progress) {
@@ -86,7 +99,8 @@ void Session::apply_lesson(const viz::Command& command, viz::ViewState& view) {
     keep_ = Keep::nothing;
     if (!lesson_->arrived()) leave_stop();
   }
-  if (command.kind == Kind::break_lesson && lesson_->now().break_it) {
+  if (command.kind == Kind::break_lesson) {
+    if (!lesson_->now().break_it) return say(no_break_it(*lesson_));
     lesson_->set_broken(!lesson_->now().break_it->on);
     keep_ = Keep::nothing;
     leave_stop();

@@ -196,6 +196,53 @@ TEST_F(Clicks, OfALessonAndItsOtherRuns) {
   }
 }
 
+TEST_F(Clicks, AQuestionAndItsAnswerAreOneStop) {
+  testing::write_file(folder_.file("mine.json"), R"({
+    "version": 1, "seed": 7, "requests": [{"id": "A", "prompt_tokens": 4, "max_tokens": 6}],
+    "film": [{"stop": "one", "caption": "One."},
+             {"stop": "two", "predict": "How many?", "caption": "Two.", "goto": {"step": 2},
+              "select": {"seq": "A", "row": 0, "col": 3}}]})");
+  open(folder_.file("mine.json"));
+  send(command_of(Kind::record_clicks));
+  send(command_of(Kind::next_stop, 1));
+  ASSERT_TRUE(session_->frame().lesson->asking);
+  EXPECT_EQ(session_->selection().seq, -1);
+  send(command_of(Kind::answer));
+  EXPECT_EQ(session_->selection().seq, 0);
+  EXPECT_EQ(session_->frame().clicks, 2);
+  select([](viz::Selection& s) { s.k_col = 2; });
+  EXPECT_EQ(session_->frame().clicks, 3) << "what is clicked after the answer is a stop";
+  send(command_of(Kind::record_clicks));
+  const Scenario saved = load_scenario(folder_.file("mine-clicks.json"));
+  ASSERT_EQ(saved.script.stops.size(), 3U);
+  EXPECT_EQ(saved.script.stops[1].place.col, 3);
+  EXPECT_EQ(saved.script.stops[2].place.col, 2);
+}
+
+TEST_F(Clicks, SuccessiveCaptionsSayWhatChanged) {
+  open(testing::default_scenario().string());
+  send(command_of(Kind::record_clicks));
+  select([](viz::Selection& s) {
+    s.seq = 1;
+    s.q_row = 0;
+    s.k_col = 0;
+    s.head = 5;
+  });
+  select([](viz::Selection& s) { s.head = 6; });
+  view_.stage = viz::StageView::tiles;
+  rest();
+  send(command_of(Kind::step_forward));
+  send(command_of(Kind::record_clicks));
+  const Scenario saved = load_scenario(folder_.file("three-prompts-clicks.json"));
+  const std::vector<Stop>& stops = saved.script.stops;
+  ASSERT_EQ(stops.size(), 5U);
+  const std::string step = stops[0].caption + ".";  // it ends with a token
+  EXPECT_EQ(stops[1].caption, step + " Now head 5, sequence B, query 0, key 0.");
+  EXPECT_EQ(stops[2].caption, step + " Now head 6.");
+  EXPECT_EQ(stops[3].caption, step + " Now tiles in the middle.");
+  EXPECT_EQ(stops[4].caption.find("Now"), std::string::npos) << "another step says so itself";
+}
+
 TEST(ClickScript, AKeyTurnsItOnAndOff) {
   const testing::TemporaryFolder folder;
   const testing::InFolder here(folder.path());

@@ -159,6 +159,8 @@ TEST_F(LessonJourney, BreakItAndMendIt) {
   EXPECT_TRUE(user.marks().get("banner/what"));
   EXPECT_TRUE(user.marks().get("lesson/broken"));
   EXPECT_EQ(lesson(user).caption, "Now you: 5 keys.") << "said of the right run, it stays true of it";
+  EXPECT_FALSE(user.marks().get("lesson/caption")) << "but not of what is on screen";
+  EXPECT_EQ(user.marks().get("lesson/before")->value, "Now you: 5 keys.");
   EXPECT_EQ(lesson(user).break_it->proof, "keys_seen = 1");
   EXPECT_EQ(user.marks().get("lesson/proof")->value, "keys_seen = 1");
   user.type('r');
@@ -166,6 +168,30 @@ TEST_F(LessonJourney, BreakItAndMendIt) {
   user.settle();
   EXPECT_FALSE(lesson(user).break_it->on);
   EXPECT_FALSE(user.frame().broken);
+}
+
+TEST_F(LessonJourney, WhereThereIsNothingToBreakItSaysWhereThereIs) {
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  user.type('r');
+  EXPECT_EQ(user.frame().status, "this stop has no break-it; it comes at stop 3 of 4");
+  for (int i = 0; i < 4; ++i) page(user, viz::keys::kPageDown);
+  ASSERT_EQ(lesson(user).name, "other run");
+  user.type('r');
+  EXPECT_EQ(user.frame().status, "this stop has no break-it; it was at stop 3 of 4");
+  EXPECT_FALSE(user.frame().broken);
+}
+
+TEST_F(LessonJourney, ALessonWithoutABreakItSaysSo) {
+  testing::write_file(path(),
+                      R"({"version": 1, "requests": [{"id": "A", "prompt_tokens": 4, "max_tokens": 2}],
+                                  "film": [{"stop": "one", "caption": "One."}]})");
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  user.type('r');
+  EXPECT_EQ(user.frame().status, "this lesson has no break-it");
 }
 
 TEST_F(LessonJourney, AnotherFileEndsIt) {

@@ -98,6 +98,26 @@ TEST(Lesson, AQuestionHidesCaptionAndNumbersUntilSpace) {
   }
 }
 
+TEST(Lesson, WhileBrokenTheCaptionIsSaidToBeOfBefore) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  s.frame.lesson->break_it->on = true;
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    for (const float width : {1920.0F, 900.0F}) {
+      Headless screen(width, 720.0F);
+      screen.view.mode = mode;
+      screen.draw(s.frame);
+      screen.draw(s.frame);
+      EXPECT_FALSE(screen.marks.get("lesson/caption")) << "it does not hold now";
+      ASSERT_TRUE(screen.marks.get("lesson/broken")) << width;
+      EXPECT_EQ(screen.marks.get("lesson/broken")->value, "Forget one store.");
+      if (width < 1000.0F) continue;
+      ASSERT_TRUE(screen.marks.get("lesson/before"));
+      EXPECT_EQ(screen.marks.get("lesson/before")->value, s.frame.lesson->caption);
+    }
+  }
+}
+
 TEST(Lesson, NothingOfItIsDrawnWithoutALesson) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

@@ -20,18 +20,20 @@ constexpr std::string_view kDone = "\xE2\x9C\x93";
 
 struct Parts {
   Rect steps;     // which stop, of how many
-  Rect told;      // caption, or the question
+  Rect told;      // caption, or the question; h = 0: no room
   Rect exercise;  // w = 0: none, or no room
   Rect breaker;   // w = 0: nothing to break
 };
 
 float row_height(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
 
+bool broken_now(const LessonNow& lesson) { return lesson.break_it && lesson.break_it->on; }
+
 /// The exercise at hand: what is broken now, else the task. None before the question is answered: it would
 /// give the answer away.
 const ExerciseNow* at_hand(const LessonNow& lesson) {
   if (lesson.asking) return nullptr;
-  if (lesson.break_it && lesson.break_it->on) return &*lesson.break_it;
+  if (broken_now(lesson)) return &*lesson.break_it;
   return lesson.task ? &*lesson.task : nullptr;
 }
 
@@ -56,9 +58,10 @@ Parts parts_of(const Ui& ui, const Rect& rect) {
   if (lesson.break_it && !lesson.asking && rest.w > ui.px(420)) parts.breaker = from_right(ui.px(kBreaker));
   if (at_hand(lesson) != nullptr && one_row) parts.exercise = from_right(std::floor(rest.w * 0.34F));
   if (at_hand(lesson) != nullptr && two_rows) {
-    const float h = std::floor(rest.h * 0.52F);
+    // While it is broken, what the stop says does not hold: the room is the exercise's alone.
+    const float h = broken_now(lesson) ? rest.h : std::floor(rest.h * 0.52F);
     parts.exercise = {rest.x, rest.bottom() - h, rest.w, h};
-    rest.h -= h + ui.px(4);
+    rest.h = std::max(0.0F, rest.h - h - ui.px(4));
   }
   parts.told = rest;
   return parts;
@@ -123,6 +126,13 @@ void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
                Align::left, lines);
 }
 
+/// A small heading, and what is below it.
+Rect under_heading(Ui& ui, const Rect& box, Rgb ink, std::string_view heading) {
+  const float h = row_height(FontRole::small);
+  text_in(ui, FontRole::small, {box.x, box.y, box.w, h}, ink, heading, Align::left);
+  return {box.x, box.y + h, box.w, box.h - h};
+}
+
 /// The question instead of the caption; what it asks for stays covered until it is answered.
 void draw_question(Ui& ui, const Rect& box) {
   const LessonNow& lesson = *ui.frame.lesson;
@@ -131,21 +141,37 @@ void draw_question(Ui& ui, const Rect& box) {
   const Rect show{box.right() - w, box.y + std::floor((box.h - h) * 0.5F), w, h};
   if (button(ui, "lesson/show", show, "Show  (Space)", "guess first, then compare", true, true))
     send(ui, Command::Kind::answer);
-  const float label_h = row_height(FontRole::small);
-  const Rect text{box.x, box.y + label_h, show.x - box.x - ui.px(14), box.h - label_h};
-  text_in(ui, FontRole::small, {box.x, box.y, text.w, label_h}, ui[Color::accent], "Guess first",
-          Align::left);
+  const Rect text =
+      under_heading(ui, {box.x, box.y, show.x - box.x - ui.px(14), box.h}, ui[Color::accent], "Guess first");
   draw_sentences(ui, text, ui[Color::text], lesson.question);
   mark(ui, "lesson/question", text, lesson.question, lesson.where);
 }
 
-void draw_told(Ui& ui, const Rect& box) {
+/// What the stop says holds for its own run, which is not the one on screen now. Where the break it has no
+/// box of its own, its text stands here instead.
+void draw_told_while_broken(Ui& ui, const Rect& box, bool has_own_box) {
   const LessonNow& lesson = *ui.frame.lesson;
+  if (!has_own_box) {
+    const Rect rest = under_heading(ui, box, ui[Color::error], "Broken on purpose");
+    draw_sentences(ui, rest, ui[Color::text], lesson.break_it->text);
+    mark(ui, "lesson/broken", rest, lesson.break_it->text, lesson.where);
+    return;
+  }
+  const Rect rest = under_heading(ui, box, ui[Color::error], "Before it was broken");
+  draw_sentences(ui, rest, ui[Color::muted], lesson.caption);
+  mark(ui, "lesson/before", rest, lesson.caption,
+       fmt::format("{}; its numbers are facts of the run that is not broken", lesson.where));
+}
+
+void draw_told(Ui& ui, const Rect& box, bool exercise_has_box) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  if (box.h <= 0.0F) return;
   if (lesson.asking) return draw_question(ui, box);
   if (!lesson.ready) {
     draw_sentences(ui, box, ui[Color::muted], "computing what this stop shows\xE2\x80\xA6");
     return;
   }
+  if (broken_now(lesson)) return draw_told_while_broken(ui, box, exercise_has_box);
   draw_sentences(ui, box, ui[Color::text], lesson.caption);
   mark(ui, "lesson/caption", box, lesson.caption,
        fmt::format("{}; its numbers are facts of this run", lesson.where));
@@ -221,7 +247,7 @@ void draw_lesson(Ui& ui, const char* panel, const Rect& rect) {
   if (!begin_panel(ui, panel, rect, {}, {}, PanelLook::bar)) return;
   const Parts parts = parts_of(ui, rect);
   draw_steps(ui, parts.steps);
-  draw_told(ui, parts.told);
+  draw_told(ui, parts.told, parts.exercise.w > 0.0F);
   if (parts.exercise.w > 0.0F) draw_exercise(ui, parts.exercise);
   if (parts.breaker.w > 0.0F) draw_breaker(ui, parts.breaker);
   end_panel(ui);

@@ -1,10 +1,10 @@
 // Keys that are struck faster than frames are drawn: none is lost, and none loses its modifier.
-#include "app/key_queue.h"
-
 #include <GLFW/glfw3.h>
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "app/key_queue.h"
 
 namespace attn::app {
 namespace {

@@ -22,7 +22,7 @@ void draw_no_keys(const Ui& ui, const MaskDrawing& d) {
   for (std::size_t i = 0; i < d.rows.size(); ++i) {
     const Rect beyond =
         mask_span(d.grid, static_cast<int>(i), d.rows[i].attended, d.num_cols + d.grid.col_step);
-    if (d.rows[i].attended >= d.num_cols || beyond.w <= 0.0F) continue;
+    if (beyond.w <= 0.0F) continue;  // the last group of columns may end behind the longest row too
     fill(ui, beyond, ui[Color::panel]);
     // On one lattice for all rows: rows of a few pixels still make an even ground.
     for (float y = area.y + step * std::ceil((beyond.y - area.y) / step); y < beyond.bottom(); y += step) {

@@ -18,7 +18,6 @@ namespace attn::app {
 namespace {
 
 constexpr int kMaxDevices = 16;
-constexpr int kSettleFrames = 3;  // before a picture: text sizes settle on the third, scrolling after it
 
 /// Displays to try: every EGL device (GPUs first, Mesa's software renderer last), then the default one.
 std::vector<EGLDisplay> candidate_displays() {

@@ -10,6 +10,9 @@
 
 namespace attn::app {
 
+/// Frames before a picture: sizes of texts settle on the third, scrolling after it.
+inline constexpr int kSettleFrames = 3;
+
 class Headless {
  public:
   /// Throws DeviceError saying what is missing when no EGL device gives an OpenGL 3.3 context, InputError for

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/headless.h"
 #include "viz/heat_texture.h"
 #include "viz/palette.h"
 #include "viz/widgets/paint.h"
@@ -13,7 +14,6 @@
 namespace attn::app {
 namespace {
 
-constexpr int kFramesToSettle = 3;
 constexpr int kMostCells = 512;  // a side; more are put together by the panels
 
 viz::Rgb color_of(const viz::HeatImage& image, float value) {
@@ -75,7 +75,7 @@ std::vector<Shape> VectorPainter::picture(Session& session, viz::ViewState& view
   io.DeltaTime = 1.0F / 30.0F;
   view.heat_painter = &state_->cells;
   viz::Commands ignored;
-  for (int i = 0; i <= kFramesToSettle; ++i) {
+  for (int i = 0; i <= kSettleFrames; ++i) {
     ImGui::NewFrame();
     viz::draw_screen(session.frame(), session.selection(), view, state_->marks, ignored);
     ImGui::Render();

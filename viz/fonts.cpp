@@ -147,6 +147,8 @@ std::string load_fonts(const std::vector<std::string>& dirs, float scale, bool p
       "fonts not found: {}; install fonts-inter and fonts-jetbrains-mono for the intended look", missing);
 }
 
+float line_step(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
+
 ImFont* font(FontRole role) {
   const auto& fonts = ImGui::GetIO().Fonts->Fonts;
   const int index = static_cast<int>(role);

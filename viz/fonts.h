@@ -40,6 +40,9 @@ FontFace font_face(FontRole role);
 float font_size(FontRole role, float scale, bool present = false);
 /// Whole pixels of a role in the current atlas.
 float font_pixels(FontRole role);
+/// From one line of text to the next, in whole pixels: follows the letters, which mode present makes larger
+/// than the panels' own measures.
+float line_step(FontRole role);
 
 /// Fills ImGui's atlas with every role, in order, from the first directory of `dirs` that has each file
 /// (then the usual Debian ones). Returns "" or one sentence naming what was not found; that role then uses

@@ -84,7 +84,7 @@ void draw_caption(Ui& ui, const Rect& rect) {
       : !ui.frame.stopped_at.empty()
           ? fmt::format("Stopped: {}. {}", ui.frame.stopped_at, step_sentence(ui.frame))
           : step_sentence(ui.frame);
-  const float line_h = std::round(font_pixels(FontRole::caption) * 1.3F);
+  const float line_h = line_step(FontRole::caption);
   // Two lines where they fit, else one that ends in dots; the tooltip has the whole sentence.
   const bool wraps = text_width(ui, FontRole::caption, sentence) > body.w && rect.h >= 2.0F * line_h;
   if (wraps) {

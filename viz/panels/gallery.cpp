@@ -107,7 +107,7 @@ void draw_card(const Ui& ui, const Rect& box, const LessonCard& card, bool chose
   const Rect foot{in.x, in.bottom() - ui.px(28), in.w, ui.px(28)};
   const float y = title.bottom() + ui.px(6);
   const Rect about{in.x, y, in.w, foot.y - ui.px(6) - y};
-  const float line_h = std::round(font_pixels(FontRole::text) * 1.3F);
+  const float line_h = line_step(FontRole::text);
   text_wrapped(ui, FontRole::text, about, ui[card.note.empty() ? Color::text : Color::error],
                card.note.empty() ? card.about : card.note, Align::left,
                std::max(1, static_cast<int>(about.h / line_h)));

@@ -25,8 +25,6 @@ struct Parts {
   Rect breaker;   // w = 0: nothing to break
 };
 
-float row_height(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
-
 bool broken_now(const LessonNow& lesson) { return lesson.break_it && lesson.break_it->on; }
 
 /// The exercise at hand: what is broken now, else the task. None before the question is answered: it would
@@ -102,7 +100,7 @@ void draw_steps(Ui& ui, const Rect& box) {
     ui.view.shell.open(Overlay::lessons);
   const float way_h = ui.px(4);
   const Rect name{box.x, box.y + side + ui.px(3), box.w, box.h - side - way_h - ui.px(6)};
-  const int lines = std::max(1, static_cast<int>(name.h / row_height(FontRole::small)));
+  const int lines = std::max(1, static_cast<int>(name.h / line_step(FontRole::small)));
   text_wrapped(ui, FontRole::small, name, ui[Color::muted], lesson.name, Align::center, std::min(lines, 2));
   draw_way(ui, {box.x, box.bottom() - way_h, box.w, way_h});
 }
@@ -118,17 +116,17 @@ int lines_of(FontRole role, std::string_view text, float width) {
 void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
   const bool present = ui.view.mode == ScreenMode::present;
   FontRole role = present ? FontRole::caption : FontRole::text;
-  const auto room = [&] { return std::max(1, static_cast<int>(box.h / row_height(role))); };
+  const auto room = [&] { return std::max(1, static_cast<int>(box.h / line_step(role))); };
   if (lines_of(role, text, box.w) > room()) role = present ? FontRole::title : FontRole::small;
   const int lines = std::min(room(), lines_of(role, text, box.w));
-  const float h = static_cast<float>(lines) * row_height(role);
+  const float h = static_cast<float>(lines) * line_step(role);
   text_wrapped(ui, role, {box.x, box.y + std::max(0.0F, std::floor((box.h - h) * 0.5F)), box.w, h}, ink, text,
                Align::left, lines);
 }
 
 /// A small heading, and what is below it.
 Rect under_heading(Ui& ui, const Rect& box, Rgb ink, std::string_view heading) {
-  const float h = row_height(FontRole::small);
+  const float h = line_step(FontRole::small);
   text_in(ui, FontRole::small, {box.x, box.y, box.w, h}, ink, heading, Align::left);
   return {box.x, box.y + h, box.w, box.h - h};
 }
@@ -201,7 +199,7 @@ void draw_exercise(Ui& ui, const Rect& box) {
     draw_tick(ui, {x, box.y + ui.px(8), side, side}, exercise.done);
     x += side + ui.px(9);
   }
-  const float line_h = row_height(FontRole::small);
+  const float line_h = line_step(FontRole::small);
   const float right = box.right() - pad;
   const std::string_view title = broken ? "Broken on purpose" : exercise.done ? "Done" : "Your turn";
   const Color ink = broken ? Color::error : exercise.done ? Color::ok : Color::accent;

@@ -19,9 +19,6 @@ namespace {
 
 constexpr int kMaxDecodeRows = 64;
 
-/// Lines of text follow the font, which mode present makes larger than the panels' own measures.
-float line_height(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
-
 /// Buttons for the three alignments; another than the engine's is a preview.
 void draw_toggle(Ui& ui, const Rect& row, MaskPair mask) {
   struct Choice {
@@ -182,7 +179,7 @@ void draw_rule(Ui& ui, const MaskDrawing& d, const Rect& box, bool wrap) {
 
 /// Count, rule and legend right under the grid; in prefill the miniatures of the other masks below.
 void draw_foot(Ui& ui, const MaskDrawing& d, const Rect& foot) {
-  const float line_h = line_height(FontRole::text);
+  const float line_h = line_step(FontRole::text);
   Rect line_box{foot.x, foot.y, foot.w, line_h};
   draw_count(ui, d, line_box, false);
   line_box.y += line_h + ui.px(2);
@@ -200,7 +197,7 @@ void draw_foot(Ui& ui, const MaskDrawing& d, const Rect& foot) {
 
 /// The same at the right of the grid, for low panels.
 void draw_beside(Ui& ui, const MaskDrawing& d, const Rect& column) {
-  const float line_h = line_height(FontRole::text);
+  const float line_h = line_step(FontRole::text);
   float y = column.y;
   if (zooms(ui, d.num_rows, d.num_cols)) {
     draw_zoom(ui, d, {column.x, y, column.w, ui.px(24)});
@@ -242,12 +239,12 @@ void draw_body(Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill) {
   const bool roomy = body.h >= ui.px(170);
   const float toggle_h = roomy ? ui.px(24) : 0.0F;
   const float top = body.y + toggle_h + (roomy ? ui.px(6) : 0.0F) + ui.px(18);
-  const float bracket_h = prefill && batch.cached() > 0 ? line_height(FontRole::small) + ui.px(7) : ui.px(8);
+  const float bracket_h = prefill && batch.cached() > 0 ? line_step(FontRole::small) + ui.px(7) : ui.px(8);
   const bool thumbs = prefill && ui.frame.step->num_scheduled > 1 && body.h >= ui.px(330);
   int longest = batch.k_len;
   if (!prefill) longest = std::max(longest, ui.frame.step->max_seqlen_k);
   const float zoom_h = zooms(ui, prefill ? batch.q_len : 1, longest) ? ui.px(26) : 0.0F;
-  const float foot_h = 3.0F * line_height(FontRole::text) + ui.px(4) + zoom_h + (thumbs ? ui.px(100) : 0.0F);
+  const float foot_h = 3.0F * line_step(FontRole::text) + ui.px(4) + zoom_h + (thumbs ? ui.px(100) : 0.0F);
   const float axis_w = ui.px(34);
   const float column_w = 12.0F * font_pixels(FontRole::text);
   const float room_h = body.bottom() - top - bracket_h;

@@ -146,8 +146,8 @@ void draw_cached_bracket(Ui& ui, const MaskDrawing& d) {
   line(ui, span.right(), y - ui.px(4), span.right(), y, ui[Color::accent], ui.px(2));
   const std::string text = fmt::format("cached_len {}", cached);
   const float w = std::min(area.w, std::max(span.w, text_width(ui, FontRole::small, text) + 1.0F));
-  text_in(ui, FontRole::small, {span.x, y + ui.px(1), w, std::round(font_pixels(FontRole::small) * 1.3F)},
-          ui[Color::text], text, Align::center);
+  text_in(ui, FontRole::small, {span.x, y + ui.px(1), w, line_step(FontRole::small)}, ui[Color::text], text,
+          Align::center);
 }
 
 void draw_mask_cells(Ui& ui, const MaskDrawing& d, bool dragged) {

@@ -11,7 +11,7 @@ void draw_question_card(Ui& ui, const Rect& screen) {
   if (!ui.view.picture.question) return;
   ui.draw = ImGui::GetForegroundDrawList();
   fill(ui, screen, ui[Color::window]);
-  const float line = std::round(font_pixels(FontRole::caption) * 1.3F);
+  const float line = line_step(FontRole::caption);
   const float width = std::min(screen.w - 2.0F * ui.px(24), ui.px(900));
   Rect text{screen.x + (screen.w - width) * 0.5F, screen.y + screen.h * 0.5F - 2.0F * line, width,
             4.0F * line};

@@ -109,7 +109,7 @@ void draw_notes(Ui& ui, const Rect& rect) {
     mark(ui, "notes/clock", clock, ui.view.teach.clock, "this computer's clock");
     rest.h -= row + ui.px(8);
   }
-  const float text_row = std::round(font_pixels(FontRole::text) * 1.3F);
+  const float text_row = line_step(FontRole::text);
   const int next_lines = rest.h > ui.px(300) ? 3 : 2;
   const float next_h = row + static_cast<float>(next_lines) * text_row;
   const Rect next{rest.x, rest.bottom() - next_h, rest.w, next_h};

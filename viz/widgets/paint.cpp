@@ -200,8 +200,6 @@ std::string_view whole_parts(const Ui& ui, FontRole role, float width, std::stri
 
 namespace {
 
-float line_step(FontRole role) { return std::round(font_pixels(role) * 1.3F); }
-
 /// Where the line that starts at `start` ends: the longest run of whole words that fits; a word wider than
 /// the box is a line of its own.
 std::size_t line_end(const Ui& ui, FontRole role, float width, std::string_view text, std::size_t start) {

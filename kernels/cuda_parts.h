@@ -12,7 +12,7 @@ void decode_attention(const DecodeParams& params, LaunchContext& context);    //
 
 // cuda_prefill_l4.cu. The params are checked; hopper_code(): whether this program holds code for sm_90a.
 bool hopper_code();
-void prefill_attention_l4(const PrefillParams& params, const PrefillPlan& plan, std::uint64_t pairs,
+void prefill_attention_l4(PrefillParams params, const PrefillPlan& plan, std::uint64_t pairs,
                           std::int64_t total_k, LaunchContext& context);
 
 }  // namespace attn::cuda_parts

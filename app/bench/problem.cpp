@@ -123,6 +123,7 @@ std::string AttentionProblem::prepare_prefill(int level) {
   prefill_.cu_seqlens_q = cu_q_.as<std::int32_t>();
   prefill_.cu_seqlens_k = cu_k_.as<std::int32_t>();
   prefill_.pairs_hint = static_cast<std::int64_t>(case_.pairs());
+  prefill_.tickets = tickets_.as<std::uint32_t>();  // more than level 4 needs
   return reserve(prefill_, plan_prefill(prefill_, device_.traits()), level);
 }
 

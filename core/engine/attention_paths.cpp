@@ -251,17 +251,19 @@ void AttentionPaths::prefill(const void* q, const Keys& keys, StageLog& log) {
   params.cu_seqlens_k = cu_seqlens_k_;
   params.o = o_.get(kv_bytes(num_tokens_, num_heads_));
   params.lse = lse_.get<float>(sizeof(float) * num_heads_ * num_tokens_);
-  params.workspace_bytes = plan_prefill(params, device_.traits()).workspace_bytes;
+  const PrefillPlan plan = plan_prefill(params, device_.traits());
+  params.workspace_bytes = plan.workspace_bytes;
   params.workspace = workspace_.get(params.workspace_bytes);
+  if (plan.level == 4) params.tickets = tickets(kPrefillTickets);
   device_.kernels().prefill_attention(params, device_.context());
   log.shape("o", dtype_name(dtype_), {num_tokens_, num_heads_, head_dim_}, "one row per new token");
   log.shape("lse", "F32", {num_heads_, num_tokens_});
 }
 
-std::uint32_t* AttentionPaths::tickets() {
-  const std::size_t bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(batch_) * num_heads_;
+std::uint32_t* AttentionPaths::tickets(int count) {
+  const std::size_t bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(count);
   if (bytes > tickets_.bytes()) {
-    tickets_ = Buffer(device_, bytes, "decode tickets");
+    tickets_ = Buffer(device_, bytes, "attention tickets");
     device_.fill(tickets_.as<>(), 0, bytes);
   }
   return tickets_.as<std::uint32_t>();
@@ -283,7 +285,7 @@ void AttentionPaths::decode(const void* q, const Keys& keys, StageLog& log) {
   params.num_splits = plan.num_splits;
   params.workspace_bytes = plan.workspace_bytes;
   params.workspace = workspace_.get(params.workspace_bytes);
-  if (plan.level == 3) params.tickets = tickets();
+  if (plan.level == 3) params.tickets = tickets(batch_ * num_heads_);
   device_.kernels().decode_attention(params, device_.context());
   log.shape("o", dtype_name(dtype_), {batch_, 1, num_heads_, head_dim_}, "one row per sequence");
   log.shape("o", dtype_name(dtype_), {batch_, num_heads_, head_dim_}, "squeeze(1)");

@@ -75,7 +75,7 @@ class AttentionPaths {
   Keys repeat(const Keys& dense, StageLog& log);     // [B, max_len, H, D]
   void prefill(const void* q, const Keys& keys, StageLog& log);
   void decode(const void* q, const Keys& keys, StageLog& log);
-  std::uint32_t* tickets();
+  std::uint32_t* tickets(int count);
   std::size_t kv_bytes(std::int64_t rows, int heads) const;
 
   Device& device_;
@@ -100,7 +100,7 @@ class AttentionPaths {
   Scratch slots_, cu_q_, cu_k_, lens_, tables_;
   Scratch k_dense_, v_dense_, k_flat_, v_flat_, k_repeated_, v_repeated_;
   Scratch o_, lse_, workspace_;
-  Buffer tickets_;  // 0 between launches: level 3 of decode gives them back
+  Buffer tickets_;  // 0 between launches: level 3 of decode and 4 of prefill give them back
 };
 
 }  // namespace attn

@@ -7,6 +7,7 @@
 #include "core/trace/record_check.h"
 #include "kernels/common/check.h"
 #include "kernels/common/plan.h"
+#include "kernels/common/tiles.h"
 
 namespace attn::trace {
 namespace {
@@ -204,6 +205,7 @@ class Launch {
     params.workspace = workspace_.as();
     params.workspace_bytes = plan.workspace_bytes;
     params.probe = probe_buffers();
+    if (plan.level == 4) params.tickets = tickets(kPrefillTickets);
     device_.kernels().prefill_attention(params, device_.context());
   }
 
@@ -231,13 +233,13 @@ class Launch {
     params.workspace = workspace_.as();
     params.workspace_bytes = plan.workspace_bytes;
     params.probe = probe_buffers();
-    if (plan.level == 3) params.tickets = tickets();
+    if (plan.level == 3) params.tickets = tickets(num_q() * heads());
     device_.kernels().decode_attention(params, device_.context());
   }
 
   /// As the engine keeps them: without, a launch of its own would clear a part of the workspace first.
-  std::uint32_t* tickets() {
-    tickets_ = buffer(sizeof(std::uint32_t) * num_q() * heads(), "decode tickets");
+  std::uint32_t* tickets(std::size_t count) {
+    tickets_ = buffer(sizeof(std::uint32_t) * count, "attention tickets");
     if (!records_only_) device_.fill(tickets_.as<>(), 0, tickets_.bytes());
     return tickets_.as<std::uint32_t>();
   }

@@ -26,6 +26,19 @@ __global__ void probe_weights_kernel(Params p) {
   *weight = expf(*weight - p.lse[at]);
 }
 
+static __global__ void clear_tickets_kernel(std::uint32_t* tickets, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) tickets[i] = 0;
+}
+/// For callers that keep no tickets of their own.
+inline void launch_clear_tickets(std::uint32_t* tickets, int count, LaunchContext& context) {
+  LaunchRecord record{"clear_tickets_kernel",
+                      {static_cast<unsigned>(ceil_div(count, kAttentionThreads)), 1, 1},
+                      {kAttentionThreads, 1, 1}};
+  record.bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(count);
+  launch_kernel(context, record, clear_tickets_kernel, tickets, count);
+}
+
 /// Throws unless the params describe tensors a kernel can read. `k_limit`: keys a block-table row can
 /// address.
 template <class Params>

@@ -54,14 +54,9 @@ inline void launch_decode_level3(DecodeParams p, const DecodePlan& plan, std::in
   const int heads = min_of(group, kL3DecodeRows);
   const std::size_t states = std::size_t{2} * plan.num_slices * p.num_heads;
   if (plan.num_slices > 1 && !p.tickets) {
-    const int count = p.batch * p.num_heads;
     p.tickets =
         reinterpret_cast<std::uint32_t*>(static_cast<float*>(p.workspace) + states * (p.head_dim + 1));
-    LaunchRecord clear{"clear_tickets_kernel",
-                       {static_cast<unsigned>(ceil_div(count, kAttentionThreads)), 1, 1},
-                       {kAttentionThreads, 1, 1}};
-    clear.bytes = sizeof(std::uint32_t) * static_cast<std::uint64_t>(count);
-    launch_kernel(context, clear, clear_tickets_kernel, p.tickets, count);
+    launch_clear_tickets(p.tickets, p.batch * p.num_heads, context);
   }
   LaunchRecord record{kernel_name("decode_l3_stream_kernel", p.dtype, false),
                       {static_cast<unsigned>(units), static_cast<unsigned>(plan.num_slices), 1},

@@ -179,9 +179,4 @@ __global__ void __launch_bounds__(32 * kWarps, kWarps > 4   ? 1
   join_cut_sequences<T, kWarps>(p, cut_by_start, cut_by_end, partials, heads);
 }
 
-__global__ void clear_tickets_kernel(std::uint32_t* tickets, int count) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count) tickets[i] = 0;
-}
-
 }  // namespace attn::ATTN_BACKEND

@@ -111,6 +111,9 @@ struct PrefillParams {
   float* lse = nullptr;                        // [H, Nq] natural log; -inf for empty rows
   void* workspace = nullptr;                   // plan_prefill(...).workspace_bytes
   std::size_t workspace_bytes = 0;
+  // Level 4 hands out its work by counters here: [kPrefillTickets], 0 before and 0 again after each launch,
+  // of one stream. Null: a small launch clears the workspace first, which costs 2 us.
+  std::uint32_t* tickets = nullptr;
   ProbeBuffers probe = {};
   int k_tile = 0;  // keys per online-softmax tile (level 2); 0 = plan chooses
   // Optional host hints for the launch record; 0 = unknown, the upper bound from the shapes is used.

@@ -97,6 +97,7 @@ PrefillPlan plan_prefill(const PrefillParams& params, const DeviceTraits& device
   if (plan.level == 4) {
     plan.q_tile = l4_query_tile(params.head_dim);
     plan.k_tile = kL4KeyTile;
+    plan.workspace_bytes = sizeof(std::uint32_t) * kPrefillTickets;
   } else if (plan.level == 3) {
     plan.q_tile = kL3QueryTile;
     plan.k_tile = kL3KeyTile;

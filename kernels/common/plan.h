@@ -22,7 +22,7 @@ struct PrefillPlan {
   int k_tile = 0;                   // keys of one online-softmax tile
   int num_q_tiles = 0;              // per sequence and head, ceil(max_seqlen_q / q_tile)
   int num_k_tiles = 0;              // ceil(max_seqlen_k / k_tile): columns a probe needs
-  std::size_t workspace_bytes = 0;  // l1 keeps its scores here; 0 for l2
+  std::size_t workspace_bytes = 0;  // l1 keeps its scores here, l4 its counters
 };
 PrefillPlan plan_prefill(const PrefillParams& params, const DeviceTraits& device);
 

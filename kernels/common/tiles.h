@@ -51,5 +51,6 @@ ATTN_HD constexpr std::size_t l3_decode_shared_bytes(int head_dim, int heads, in
 // Level 4 (Hopper): 64 query rows a computing warpgroup; more of them where their registers suffice.
 ATTN_HD constexpr int l4_query_tile(int head_dim) { return head_dim == 64 ? 192 : 128; }
 constexpr int kL4KeyTile = 128;
+constexpr int kPrefillTickets = 2;  // counters that its blocks share
 
 }  // namespace attn

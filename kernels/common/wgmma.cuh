@@ -1,6 +1,9 @@
-// Hopper's own instructions (sm_90a): warpgroup matrix products, transaction-free mbarriers, named barriers
-// and the register hand-over between warpgroups. Each is one PTX instruction under its own name.
+// Hopper's own instructions (sm_90a): warpgroup matrix products, copies by the tensor memory accelerator,
+// mbarriers, named barriers and the register hand-over between warpgroups. Each is one PTX instruction under
+// its own name.
 #pragma once
+
+#include <cuda.h>
 
 #include <type_traits>
 
@@ -12,12 +15,12 @@ namespace attn::on_cuda {
 
 /// Matrix descriptor of wgmma for shared memory in the 128-byte swizzle: rows of 64 16-bit values, 8 rows an
 /// atom of 1,024 bytes. `leading`: bytes between neighbouring columns of atoms (transposed operands only);
-/// atoms of one column follow each other. The swizzle is that of swizzled<64>() for memory at a multiple of
+/// `stride`: between those of one column. The swizzle is that of swizzled<64>() for memory at a multiple of
 /// 1,024 bytes.
-__device__ inline std::uint64_t wgmma_operand(const void* shared, unsigned leading) {
+__device__ inline std::uint64_t wgmma_operand(const void* shared, unsigned leading, unsigned stride) {
   const std::uint64_t start = (shared_address(shared) & 0x3FFFFU) >> 4U;
-  return start | static_cast<std::uint64_t>(leading >> 4U) << 16U | std::uint64_t{1024U >> 4U} << 32U |
-         std::uint64_t{1} << 62U;
+  return start | static_cast<std::uint64_t>(leading >> 4U) << 16U |
+         static_cast<std::uint64_t>(stride >> 4U) << 32U | std::uint64_t{1} << 62U;
 }
 
 /// c[64, 128] = a[64, 16] * b[16, 128] (+ c when add): both from shared memory, both with k contiguous.
@@ -178,8 +181,33 @@ __device__ inline void mbarrier_init(std::uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
                : "memory");
 }
+/// The copy engine sees barriers that were initialised before.
+__device__ inline void mbarrier_init_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
 __device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+/// Arrives, and adds the bytes that copies must bring before the phase is over.
+__device__ inline void mbarrier_arrive_expect(std::uint64_t* barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+/// Whether the phases of these parities of two barriers are over. Both are asked before an answer is awaited.
+__device__ inline void mbarrier_test(const std::uint64_t* first, unsigned first_parity,
+                                     const std::uint64_t* second, unsigned second_parity, bool (&done)[2]) {
+  unsigned bits[2];
+  asm volatile(
+      "{.reg .pred first, second;"
+      "mbarrier.test_wait.parity.shared::cta.b64 first, [%2], %3;"
+      "mbarrier.test_wait.parity.shared::cta.b64 second, [%4], %5;"
+      "selp.u32 %0, 1, 0, first; selp.u32 %1, 1, 0, second;}"
+      : "=r"(bits[0]), "=r"(bits[1])
+      : "r"(shared_address(first)), "r"(first_parity), "r"(shared_address(second)), "r"(second_parity)
+      : "memory");
+  done[0] = bits[0];
+  done[1] = bits[1];
 }
 /// Waits until the phase of this parity is over.
 __device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
@@ -189,6 +217,30 @@ __device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
       "@done bra over; bra again; over:}" ::"r"(shared_address(barrier)),
       "r"(parity)
       : "memory");
+}
+
+/// Copies one box of a tensor, which starts at these coordinates (the fastest first), to shared memory: the
+/// tensor memory accelerator does so by itself and tells the barrier how many bytes came. What lies beyond
+/// the tensor arrives as zeros.
+__device__ inline void tma_load(void* to, const CUtensorMap& map, std::uint64_t* barrier,
+                                const int (&at)[3]) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared_address(to)),
+      "l"(&map), "r"(shared_address(barrier)), "r"(at[0]), "r"(at[1]), "r"(at[2])
+      : "memory");
+}
+__device__ inline void tma_load(void* to, const CUtensorMap& map, std::uint64_t* barrier,
+                                const int (&at)[5]) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(shared_address(to)),
+      "l"(&map), "r"(shared_address(barrier)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
+      : "memory");
+}
+/// The map's 128 bytes are fetched before the first copy needs them.
+__device__ inline void tma_prefetch(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
 __device__ inline void named_barrier_sync(int id, int threads) {

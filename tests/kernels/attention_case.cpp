@@ -10,6 +10,7 @@
 #include <random>
 
 #include "kernels/common/check.h"
+#include "kernels/common/tiles.h"
 #include "kernels/simt/half_types.h"
 
 namespace attn::test {
@@ -203,6 +204,20 @@ struct Run {
   }
 };
 
+/// Counters that a caller keeps; none: the params get null.
+class OwnTickets {
+ public:
+  OwnTickets(Device& device, int count) : zeros_(count, 0), buffer_(device_copy(device, zeros_, "tickets")) {}
+  ~OwnTickets() { EXPECT_EQ(buffer_.download<std::uint32_t>(), zeros_) << "tickets are not given back"; }
+  OwnTickets(const OwnTickets&) = delete;
+  OwnTickets& operator=(const OwnTickets&) = delete;
+  std::uint32_t* get() const { return buffer_.as<std::uint32_t>(); }
+
+ private:
+  std::vector<std::uint32_t> zeros_;
+  Buffer buffer_;
+};
+
 AttentionResult run_decode(Device& device, const AttentionCase& c, const AttentionInputs& inputs) {
   const Run run(device, c, inputs);
   auto p = common_params<DecodeParams>(c, run.keys, run.q, run.o, run.lse);
@@ -214,12 +229,9 @@ AttentionResult run_decode(Device& device, const AttentionCase& c, const Attenti
   p.max_len = c.longest_k();
   p.num_splits = c.num_splits;
   p.context_lens = lens.as<std::int32_t>();
-  const std::vector<std::uint32_t> zeros(c.own_tickets ? c.batch() * c.num_heads : 0, 0);
-  const Buffer tickets = device_copy(device, zeros, "tickets");
-  p.tickets = tickets.as<std::uint32_t>();
-  AttentionResult result = run.launch(p, plan_decode(p, device.traits()), device.kernels().decode_attention);
-  EXPECT_EQ(tickets.download<std::uint32_t>(), zeros) << "tickets are not given back";
-  return result;
+  const OwnTickets tickets(device, c.own_tickets ? c.batch() * c.num_heads : 0);
+  p.tickets = tickets.get();
+  return run.launch(p, plan_decode(p, device.traits()), device.kernels().decode_attention);
 }
 
 AttentionResult run_prefill(Device& device, const AttentionCase& c, const AttentionInputs& inputs) {
@@ -234,7 +246,11 @@ AttentionResult run_prefill(Device& device, const AttentionCase& c, const Attent
   p.cu_seqlens_k = cu_k.as<std::int32_t>();
   PrefillParams planned = p;
   if (c.probe) planned.level = std::min(planned.level, 2);  // that runs, so its tiles are the probe's columns
-  return run.launch(p, plan_prefill(planned, device.traits()), device.kernels().prefill_attention);
+  const OwnTickets tickets(device, c.own_tickets ? kPrefillTickets : 0);
+  p.tickets = tickets.get();
+  PrefillPlan plan = plan_prefill(planned, device.traits());
+  plan.workspace_bytes = std::max(plan.workspace_bytes, plan_prefill(p, device.traits()).workspace_bytes);
+  return run.launch(p, plan, device.kernels().prefill_attention);  // a probe without columns is none
 }
 
 }  // namespace
@@ -321,6 +337,13 @@ std::unique_ptr<Device> gpu_or_null(std::string& why) {
     why = error.what();
     return nullptr;
   }
+}
+
+std::unique_ptr<Device> hopper_or_null(std::string& why) {
+  auto gpu = gpu_or_null(why);
+  if (!gpu || gpu->traits().wgmma) return gpu;
+  why = "level 4 needs compute capability 9.0 and a build for sm_90a";
+  return nullptr;
 }
 
 }  // namespace attn::test

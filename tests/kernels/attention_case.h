@@ -33,7 +33,7 @@ struct AttentionCase {
   HeadMap head_map = HeadMap::grouped;
   int k_tile = 0;
   int num_splits = 0;
-  bool own_tickets = false;  // decode level 3: the caller keeps the tickets
+  bool own_tickets = false;  // decode level 3, prefill level 4: the caller keeps the tickets
   bool probe = false;
   std::uint64_t seed = 1;
 
@@ -94,6 +94,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 /// The GPU, or null with the reason there is none.
 std::unique_ptr<Device> gpu_or_null(std::string& why);
+/// The same for a GPU that runs level 4 itself.
+std::unique_ptr<Device> hopper_or_null(std::string& why);
 
 }  // namespace attn::test
 

@@ -77,10 +77,35 @@ ATTN_DEVICE_TEST(AttentionL3, prefill_rows_of_every_kind) { prefill_rows_of_ever
 
 TEST(GpuAttentionL4, prefill_rows_of_every_kind) {
   std::string why;
-  const auto gpu = gpu_or_null(why);
+  const auto gpu = hopper_or_null(why);
   if (!gpu) GTEST_SKIP() << why;
-  if (!gpu->traits().wgmma) GTEST_SKIP() << "level 4 needs compute capability 9.0 and a build for sm_90a";
   prefill_rows_of_every_kind(*gpu, 4);
+}
+
+// One box a tile, some, or one for each 16 keys; ends of sequences within a box, at its end and at a tile's;
+// more sequences than a warp looks at in one go, most of them without rows.
+TEST(GpuAttentionL4, block_sizes_and_long_batches) {
+  std::string why;
+  const auto gpu = hopper_or_null(why);
+  if (!gpu) GTEST_SKIP() << why;
+  for (const int block_size : {16, 32, 48, 64, 80, 128, 256})
+    for (const int head_dim : {64, 128}) {
+      AttentionCase c = l3_case(false, {512, 130, 16, 145, 384});
+      c.q_lens = {3, 130, 16, 70, 200};
+      c.level = 4;
+      c.block_size = block_size;
+      c.head_dim = head_dim;
+      c.num_heads = 2;
+      c.num_kv_heads = 1;
+      c.own_tickets = block_size % 32 == 0;
+      expect_right(*gpu, c);
+    }
+  AttentionCase c = l3_case(false, std::vector<int>(70, 1));
+  c.level = 4;
+  c.q_lens.assign(70, 0);
+  c.q_lens[31] = c.q_lens[64] = c.q_lens[69] = 2;
+  c.k_lens[64] = 300;
+  expect_right(*gpu, c);
 }
 
 // A maximum that grows late: the rescale that level 3 skips while it can must not be skipped here.

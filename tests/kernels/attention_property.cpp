@@ -22,19 +22,21 @@ class Random {
   std::mt19937_64 rng_;
 };
 
-/// Shapes that level 3 runs itself: long enough for several tiles and slices, groups beyond 16 heads.
+/// Shapes that level 3 runs itself: long enough for several tiles and slices, groups beyond 16 heads; for
+/// level 4, whose tiles are larger and which no emulator runs, longer still.
 void as_level3_takes_it(AttentionCase& c, Random& r) {
   c.num_kv_heads = r.one_of({1, 2, 3});
   c.num_heads = c.num_kv_heads * (c.decode ? r.one_of({1, 1, 2, 4, 7, 17}) : r.one_of({1, 2, 4}));
   c.head_dim = r.one_of({64, 64, 128});
   c.block_size = r.one_of({16, 32, 48, 256});
   const int most = c.decode ? r.one_of({20, 70, 150, 300}) : r.one_of({20, 70, 140});
+  const int more = c.level == 4 ? r.one_of({0, 300}) : 0;
   for (std::size_t b = 0; b < c.k_lens.size(); ++b) {
-    if (c.k_lens[b] > 0) c.k_lens[b] = r.in(1, most);
+    if (c.k_lens[b] > 0) c.k_lens[b] = r.in(1, most + more);
     if (!c.decode) c.q_lens[b] = r.in(0, 3) == 0 ? r.in(0, most) : r.in(0, std::min(c.k_lens[b], most));
   }
   if (c.decode) c.num_splits = r.one_of({0, 0, 1, 2, 5});
-  c.own_tickets = c.decode && c.seed % 2 == 0;
+  c.own_tickets = c.seed % 2 == 0;
   if (c.max_len > 0) c.max_len += most;
 }
 

@@ -24,7 +24,7 @@ if(ATTN_SANITIZE)
   if("address" IN_LIST ATTN_SANITIZE)
     # AddressSanitizer stops at these by itself, and without the twin checks everything compiles a third faster.
     target_compile_options(attn_options INTERFACE
-      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,vptr>)
+      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,pointer-overflow,vptr>)
   endif()
   target_link_options(attn_options INTERFACE -fsanitize=${sanitize})
 endif()
@@ -38,5 +38,16 @@ function(attn_precompile target)
         <numeric> <optional> <random> <set> <span> <string> <string_view> <utility> <vector> <fmt/format.h> ${ARGN})
     list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>")
     target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
+endfunction()
+
+# The sanitizer presets choose what compiles fast; the emulator and the model do most of the computing.
+function(attn_must_run_fast target)
+  if(ATTN_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+  endif()
+  if("address" IN_LIST ATTN_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:--param=asan-instrumentation-with-call-threshold=7000>)  # g++'s own default
   endif()
 endfunction()

@@ -27,17 +27,17 @@ void BlockRunner::refuse(const std::string& message) const {
 }
 
 void BlockRunner::check_guards(bool name_thread) {
-  const auto check = [&](GuardedBlock& block, const std::string& label) {
+  const auto check = [&](GuardedBlock& block, const std::string* label) {
     const std::optional<std::ptrdiff_t> damage = block.find_damage();
     if (!damage) return;
     block.repair_guards();
+    const std::string what = label ? fmt::format("buffer '{}'", *label) : "dynamic shared memory";
     throw DeviceError(
-        fmt::format("{}: {}{}", where(name_thread), describe_damage(block, label, *damage),
+        fmt::format("{}: {}{}", where(name_thread), describe_damage(block, what, *damage),
                     name_thread ? "" : " (found after the block; strict mode names the thread)"));
   };
-  for (DeviceBuffer* buffer : launch_->watched)
-    check(buffer->block, fmt::format("buffer '{}'", buffer->label));
-  if (shared_) check(*shared_, "dynamic shared memory");
+  for (DeviceBuffer* buffer : launch_->watched) check(buffer->block, &buffer->label);
+  if (shared_) check(*shared_, nullptr);
 }
 
 /// Threads that share a fate are told together: how many, the first of them, what it waits in and where.

@@ -1,6 +1,7 @@
 #include "kernels/simt/guarded_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -14,30 +15,19 @@ constexpr std::size_t kAlignment = 256;
 /// Sizes beyond any tensor come from arithmetic gone wrong; sanitizers abort instead of refusing them.
 constexpr std::size_t kLargestBuffer = std::size_t{1} << 39U;
 
-constexpr std::uint64_t kGuardWord = 0x0001000100010001ULL * kGuardPattern;
-
-void write_guard(std::byte* at) {
-  for (std::size_t i = 0; i < kGuardBytes; i += sizeof kGuardWord) {
-    std::memcpy(at + i, &kGuardWord, sizeof kGuardWord);
+/// What a whole guard zone holds. The end zone follows the data directly, whatever its size, so it has no
+/// alignment of its own.
+constexpr auto kWholeGuard = [] {
+  std::array<std::byte, kGuardBytes> zone{};
+  for (std::size_t i = 0; i < kGuardBytes; ++i) {
+    zone[i] = static_cast<std::byte>(kGuardPattern >> (i % 2 * 8) & 0xFFU);
   }
-}
+  return zone;
+}();
 
-/// The end zone follows the data directly, whatever its size, so the pattern has no alignment of its own.
-bool guard_whole(const std::byte* at) {
-  std::uint64_t difference = 0;
-  for (std::size_t i = 0; i < kGuardBytes; i += sizeof kGuardWord) {
-    std::uint64_t word;
-    std::memcpy(&word, at + i, sizeof word);
-    difference |= word ^ kGuardWord;
-  }
-  return difference == 0;
-}
+void write_guard(std::byte* zone) { std::memcpy(zone, kWholeGuard.data(), kGuardBytes); }
 
-bool guard_byte_whole(const std::byte* zone, std::size_t i) {
-  std::byte pattern[sizeof kGuardWord];
-  std::memcpy(pattern, &kGuardWord, sizeof pattern);
-  return zone[i] == pattern[i % sizeof pattern];
-}
+bool guard_whole(const std::byte* zone) { return std::memcmp(zone, kWholeGuard.data(), kGuardBytes) == 0; }
 
 }  // namespace
 
@@ -63,10 +53,10 @@ std::optional<std::ptrdiff_t> GuardedBlock::find_damage() const {
   const std::byte* back = data() + size_;
   if (guard_whole(front) && guard_whole(back)) return std::nullopt;
   for (std::size_t i = 0; i < kGuardBytes; ++i) {
-    if (!guard_byte_whole(back, i)) return static_cast<std::ptrdiff_t>(size_ + i);
+    if (back[i] != kWholeGuard[i]) return static_cast<std::ptrdiff_t>(size_ + i);
   }
   std::size_t last = kGuardBytes;
-  while (guard_byte_whole(front, last - 1)) --last;
+  while (front[last - 1] == kWholeGuard[last - 1]) --last;
   return static_cast<std::ptrdiff_t>(last - 1) - static_cast<std::ptrdiff_t>(kGuardBytes);
 }
 

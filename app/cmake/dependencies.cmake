@@ -26,6 +26,7 @@ find_package(Boost REQUIRED COMPONENTS context)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(crypto REQUIRED IMPORTED_TARGET libcrypto)
 
 attn_find(fmt)
 if(NOT fmt_FOUND)

@@ -69,7 +69,8 @@ inline void launch_decode_level3(DecodeParams p, const DecodePlan& plan, std::in
   const auto launch = [&](auto type, auto dim) {
     using T = typename decltype(type)::type;
     constexpr int kDim = decltype(dim)::value;
-    const auto with = [&](auto kernel) { launch_kernel(context, record, kernel, p, plan); };
+    const StreamDivisors by(p, plan.num_slices);
+    const auto with = [&](auto kernel) { launch_kernel(context, record, kernel, p, plan, by); };
     const bool one_tile = heads <= 8;
     if (plan.num_warps == 4 && one_tile) return with(decode_l3_stream_kernel<T, kDim, 1, 4>);
     if (plan.num_warps == 4) return with(decode_l3_stream_kernel<T, kDim, 2, 4>);

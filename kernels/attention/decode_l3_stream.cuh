@@ -89,13 +89,13 @@ struct StreamHeads {
   int kv_head, count;
   int first, step;  // number of head g of them is first + g * step
 
-  __device__ StreamHeads(const DecodeParams& p, int unit) {
-    const int group = p.num_heads / p.num_kv_heads, group_tiles = ceil_div(group, kL3DecodeRows);
-    kv_head = unit / group_tiles;
-    const int first_g = unit % group_tiles * kL3DecodeRows;
-    count = min_of(kL3DecodeRows, group - first_g);
-    first = q_head_of(p.head_map, kv_head, first_g, p.num_heads, p.num_kv_heads);
-    step = q_head_of(p.head_map, kv_head, first_g + 1, p.num_heads, p.num_kv_heads) - first;
+  __device__ StreamHeads(const DecodeParams& p, const StreamDivisors& by, int unit) {
+    kv_head = by.by_group_tiles.quotient(unit);
+    const int first_g = (unit - kv_head * by.group_tiles) * kL3DecodeRows;
+    count = min_of(kL3DecodeRows, by.group - first_g);
+    const bool grouped = p.head_map == HeadMap::grouped;  // q_head_of(first_g + g) = first + g * step
+    first = grouped ? kv_head * by.group + first_g : kv_head + first_g * p.num_kv_heads;
+    step = grouped ? 1 : p.num_kv_heads;
   }
   __device__ int operator()(int g) const { return first + g * step; }
 };
@@ -118,20 +118,20 @@ template <class T, int kDim, int kHeadTiles, int kWarps>
 __global__ void __launch_bounds__(32 * kWarps, kWarps > 4   ? 1
                                                : kDim == 64 ? 4
                                                             : 2)
-    decode_l3_stream_kernel(DecodeParams p, DecodePlan plan) {
+    decode_l3_stream_kernel(DecodeParams p, DecodePlan plan, StreamDivisors by) {
   ATTN_DYNAMIC_SHARED(unsigned char, shared_base);
   constexpr int kAhead = kL3DecodeStages - 1;
   const int warp = threadIdx.x / 32, number = static_cast<int>(blockIdx.y);
-  const DecodeSlice slice = find_slice<kWarps>(p, number, plan.num_slices);
-  if (slice.count <= 0) return;  // the whole block
-  const StreamHeads heads(p, blockIdx.x);
-  const StreamShared<T, kDim, kWarps> shared(shared_base,
-                                             min_of(kL3DecodeRows, p.num_heads / p.num_kv_heads));
+  const SliceSearch<kWarps> search(p);
+  const StreamHeads heads(p, by, blockIdx.x);
+  const StreamShared<T, kDim, kWarps> shared(shared_base, min_of(kL3DecodeRows, by.group));
   const StreamCopier<T, kDim> copier(p, heads.kv_head);
   const int shift = block_shift(p.kv.block_size);
+  const DecodeSlice slice = search.find(p, number, plan.num_slices, by.by_slices);
+  if (slice.count <= 0) return;  // the whole block
 
   // Two walks over the same tiles: one copies, kAhead steps before the other, which computes.
-  TileCursor<kWarps> ahead(p, slice);
+  TileCursor<kWarps> ahead(p, slice), at = ahead;
   StreamRow next(p, ahead, warp, shift);
   int copied = 0;
   const auto copy_next = [&] {
@@ -146,37 +146,33 @@ __global__ void __launch_bounds__(32 * kWarps, kWarps > 4   ? 1
   };
   for (int i = 0; i < kAhead; ++i) copy_next();
 
-  TileCursor<kWarps> at(p, slice);
   const Partials<kDim> partials(p, plan.num_slices);
   CutSequence cut_by_start, cut_by_end;
   int first_tile = at.tile;  // of this sequence in this slice
   StreamState<T, kDim, kHeadTiles> state;
   for (int step = 0; step < slice.count; ++step, at.advance(p)) {
-    const bool ends = step == slice.count - 1;
     copy_next();
+    // What the sequence's end needs to know, while its last keys are on their way.
+    if (at.tile == 0) first_tile = 0;
+    const bool begins = at.tile == first_tile, ends = at.at_last_tile() || step == slice.count - 1;
+    const bool has_first = first_tile == 0, whole = has_first && at.at_last_tile();
+    if (ends && !whole) {
+      const int begin = slice.first + step - at.tile;  // of the sequence, on the line
+      const CutSequence cut{at.b, slice.slice_of(begin), slice.slice_of(begin + at.tiles - 1)};
+      (has_first ? cut_by_end : cut_by_start) = cut;
+    }
     cp_async_wait_group<kAhead>();
     __syncwarp();
-    if (at.tile == 0) first_tile = 0;
-    if (at.tile == first_tile) state.start(shared.q(warp, step), heads.count);
+    if (begins) state.start(shared.q(warp, step), heads.count);
     const int keys = at.keys - (at.tile * kWarps + warp) * kL3WarpKeys;
     if (keys > 0) state.add(shared.k(warp, step), shared.v(warp, step), keys, p.scale * kLog2E);
     __syncwarp();  // before the next copies overwrite what other lanes still read
-    if (!at.at_last_tile() && !ends) continue;
-    const bool has_first = first_tile == 0, whole = has_first && at.at_last_tile();
-    if (!whole) {
-      const int begin = slice.first + step - at.tile;  // of the sequence, on the line
-      const CutSequence cut{at.b, slice.slice_of(begin), slice.slice_of(begin + at.tiles - 1)};
-      if (has_first) {
-        cut_by_end = cut;
-      } else {
-        cut_by_start = cut;
-      }
-    }
+    if (!ends) continue;
     __syncthreads();  // everybody is done with the states of the sequence before
     state.put(shared, warp);
     finish_sequence<T>(p, at.b, whole, 2 * number + (has_first ? 1 : 0), partials, shared, heads);
   }
-  join_cut_sequences<T, kWarps>(p, cut_by_start, cut_by_end, partials, heads);
+  join_cut_sequences<T, kWarps>(p, cut_by_start, cut_by_end, partials, heads, by.group);
 }
 
 }  // namespace attn::ATTN_BACKEND

@@ -165,9 +165,9 @@ __device__ void finish_sequence(const DecodeParams& p, int b, bool whole, int sl
 template <class T, int kWarps, int kDim, class Heads>
 __device__ void join_cut_sequences(const DecodeParams& p, const CutSequence& by_start,
                                    const CutSequence& by_end, const Partials<kDim>& partials,
-                                   const Heads& heads) {
+                                   const Heads& heads, int group) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int warps = min_of(kWarps, min_of(kL3DecodeRows, p.num_heads / p.num_kv_heads));  // with heads
+  const int warps = min_of(kWarps, min_of(kL3DecodeRows, group));  // with heads
   if (warp >= heads.count || (by_start.b < 0 && by_end.b < 0)) return;
   const auto ticket_of = [&](int b) {
     return (static_cast<std::int64_t>(b) * gridDim.x + blockIdx.x) * warps + warp;

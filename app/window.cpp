@@ -134,6 +134,7 @@ class Window {
  private:
   viz::Commands draw();
   bool carry_out(const viz::Commands& commands);
+  void open_dropped(const std::string& path, viz::Commands& commands);
   void write_still();
   void toggle_full_screen();
   void follow_monitor();
@@ -348,6 +349,15 @@ void Window::note_start() {
              chosen_ == kProgramStart ? "the start" : "it was chosen");
 }
 
+/// Whatever lies over the screen (the gallery at the start) goes: what was dropped is to be seen.
+void Window::open_dropped(const std::string& path, viz::Commands& commands) {
+  view_.shell.close();
+  viz::Command open;
+  open.kind = viz::Command::Kind::open_file;
+  open.text = path;
+  commands.push_back(std::move(open));
+}
+
 void Window::run() {
   const Clock::time_point opened = Clock::now();
   constexpr int kFramesAfterEvent = 3;  // ImGui needs a few after an event until hover and layout are right
@@ -361,12 +371,7 @@ void Window::run() {
     viz::Commands commands = draw();
     --to_draw;
     const std::vector<std::string> dropped = std::exchange(dropped_, {});
-    if (!dropped.empty()) {
-      viz::Command open;
-      open.kind = viz::Command::Kind::open_file;
-      open.text = dropped.front();
-      commands.push_back(std::move(open));
-    }
+    if (!dropped.empty()) open_dropped(dropped.front(), commands);
     if (!commands.empty()) to_draw = kFramesAfterEvent;
     if (!carry_out(commands)) break;
     if (dropped.size() > 1) {

@@ -352,10 +352,9 @@ void Window::note_start() {
 /// Whatever lies over the screen (the gallery at the start) goes: what was dropped is to be seen.
 void Window::open_dropped(const std::string& path, viz::Commands& commands) {
   view_.shell.close();
-  viz::Command open;
+  viz::Command& open = commands.emplace_back();
   open.kind = viz::Command::Kind::open_file;
   open.text = path;
-  commands.push_back(std::move(open));
 }
 
 void Window::run() {

@@ -35,20 +35,21 @@ std::optional<std::size_t> place_of(int layer, const trace::StepRecord& a, const
 
 RightRun::RightRun(const Recipe& broken, std::vector<std::string> titles, DeviceChoice choice,
                    std::function<void()> changed)
-    : engine_(without_breaks(broken.scenario), broken.added, choice, {}, std::move(changed)),
+    : engine_(std::make_shared<LiveEngine>(without_breaks(broken.scenario), broken.added, choice,
+                                           std::filesystem::path{}, std::move(changed))),
       prompts_(broken.added.size()) {
   measured_.titles = std::move(titles);
 }
 
 void RightRun::follow(const LiveEngine* run, int num_steps) {
   const std::vector<ScenarioRequest> added = run != nullptr ? run->added() : std::vector<ScenarioRequest>{};
-  for (; prompts_ < added.size(); ++prompts_) engine_.add_request(added[prompts_]);
-  engine_.run_to(num_steps);
+  for (; prompts_ < added.size(); ++prompts_) engine_->add_request(added[prompts_]);
+  engine_->run_to(num_steps);
 }
 
 const viz::Broken& RightRun::measure(const trace::Store& broken, int index, int layer) {
   measured_.max_abs_diff_o = kUnknown;
-  const LiveEngine::Status status = engine_.status();
+  const LiveEngine::Status status = engine_->status();
   if (!status.recording || status.recording->num_steps() <= index) {
     measured_.note = status.startup_error ? "the right run could not be started"
                      : status.busy        ? "the right run is being computed"
@@ -62,6 +63,11 @@ const viz::Broken& RightRun::measure(const trace::Store& broken, int index, int 
   measured_.first_wrong_step =
       first_wrong_ >= 0 && first_wrong_ <= index ? broken.step(first_wrong_)->step : -1;
   return measured_;
+}
+
+std::shared_ptr<const trace::StepRecord> RightRun::step(int index) const {
+  const auto recording = engine_->status().recording;
+  return recording && index < recording->num_steps() ? recording->step(index) : nullptr;
 }
 
 void RightRun::compare_tokens(const trace::Store& broken, const trace::Store& right, int index) {

@@ -24,15 +24,19 @@ class RightRun {
   void follow(const LiveEngine* run, int num_steps);
   /// The difference at a step and layer of the broken run, as far as the right run has got.
   const viz::Broken& measure(const trace::Store& broken, int index, int layer);
+  /// Null before the right run has got there.
+  std::shared_ptr<const trace::StepRecord> step(int index) const;
+  /// For other threads, and beyond this object's life.
+  std::shared_ptr<LiveEngine> engine() const { return engine_; }
   /// For stills and tests: waits until it has caught up.
-  void wait() const { engine_.wait_idle(); }
+  void wait() const { engine_->wait_idle(); }
 
  private:
   void compare_tokens(const trace::Store& broken, const trace::Store& right, int index);
   void compare_outputs(const trace::Store& broken, const trace::Store& right, int index, int layer);
 
-  LiveEngine engine_;
-  std::size_t prompts_ = 0;  // typed ones handed on so far
+  std::shared_ptr<LiveEngine> engine_;  // never null
+  std::size_t prompts_ = 0;             // typed ones handed on so far
   viz::Broken measured_;
   int first_wrong_ = -1;         // index of the first step with another token, among those compared
   int tokens_to_ = 0;            // steps whose tokens are compared

@@ -36,15 +36,21 @@ class Views {
 };
 
 /// Fills `result` when one of the conditions holds in the step; the cheap ones are asked first.
-bool look_at(const SearchRequest& request, int index, Views& views, SearchResult& result) {
+bool look_at(const SearchRequest& request, int index, Views& views, const Job::Control& control,
+             SearchResult& result) {
   const auto step = request.store->step(index);
   const auto previous = index > 0 ? request.store->step(index - 1) : nullptr;
   std::shared_ptr<const trace::AttentionView> view;
+  std::shared_ptr<const trace::StepRecord> right;
   for (const bool attention : {false, true}) {
     for (const Condition& condition : request.conditions) {
       if (trace::needs_attention(condition.kind) != attention) continue;
       if (attention && !view) view = views.at(index);
-      if (const auto hit = trace::check_condition(condition, *step, previous.get(), view.get())) {
+      if (trace::needs_right_run(condition.kind) && request.right_step) {
+        right = request.right_step(index, control);
+      }
+      if (const auto hit =
+              trace::check_condition(condition, *step, previous.get(), view.get(), right.get())) {
         result.index = index;
         result.condition = condition;
         result.hit = *hit;
@@ -63,7 +69,7 @@ SearchResult search(const SearchRequest& request, Job::Control& control) {
   for (int i = request.from + request.by; i >= 0 && !control.stopped(); i += request.by) {
     const int known = request.store->num_steps();
     if (i >= known && !(request.make_step && request.make_step(i, control))) break;
-    if (look_at(request, i, views, result)) break;
+    if (look_at(request, i, views, control, result)) break;
     result.last = i;
     if (request.by < 0) {
       control.progress(request.from - i, request.from);

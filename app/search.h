@@ -23,6 +23,10 @@ struct SearchRequest {
   DeviceChoice device = DeviceChoice::automatic;
   /// Makes step `index`, which is not recorded yet; false when there will be none. Empty: a recording.
   std::function<bool(int index, const Job::Control& control)> make_step = {};
+  /// Step `index` of the same run with nothing broken, waiting for it; null when there is none. Empty:
+  /// nothing is broken.
+  std::function<std::shared_ptr<const trace::StepRecord>(int index, const Job::Control& control)> right_step =
+      {};
 };
 
 struct SearchResult {

@@ -198,6 +198,7 @@ void Session::tick(viz::ViewState& view, Clock::time_point now) {
   look_at_file();
   look_at_clicks(view);
   if (!view.playing || now < next_play_ || open_->status().busy || waiting_move_) return;
+  if (!knows_breakpoints()) return;
   if (next_play_ != Clock::time_point{}) stop_playing_at_breakpoint(view);
   if (!view.playing) return;
   play_on(view);
@@ -242,12 +243,22 @@ bool Session::go_round(const viz::ViewState& view) {
   return true;
 }
 
+/// Whether it can be told by now which break points hold at this step; playing waits until it can.
+bool Session::knows_breakpoints() const {
+  if (frame_.breakpoints.empty()) return true;
+  if (!complete()) return false;
+  const bool asks_right_run = std::ranges::any_of(
+      frame_.breakpoints, [](const trace::Condition& c) { return trace::needs_right_run(c.kind); });
+  return !asks_right_run || !right_ || right_->step(selection_.step) || !right_->engine()->status().busy;
+}
+
 /// While playing, a step at which a break point holds stays on screen.
 void Session::stop_playing_at_breakpoint(viz::ViewState& view) {
   if (!frame_.step || frame_.index != selection_.step) return;
+  const auto right = right_ ? right_->step(frame_.index) : nullptr;
   for (const trace::Condition& condition : frame_.breakpoints) {
-    const auto hit =
-        trace::check_condition(condition, *frame_.step, frame_.previous.get(), frame_.attention.get());
+    const auto hit = trace::check_condition(condition, *frame_.step, frame_.previous.get(),
+                                            frame_.attention.get(), right.get());
     if (!hit) continue;
     view.playing = false;
     if (condition.kind == trace::ConditionKind::rescale) view.stage = viz::StageView::tiles;

@@ -131,6 +131,7 @@ class Session {
   bool live() const { return open_->engine() != nullptr; }
   void play_on(viz::ViewState& view);
   bool go_round(const viz::ViewState& view);
+  bool knows_breakpoints() const;
   void stop_playing_at_breakpoint(viz::ViewState& view);
 
   // session_frame.cpp: what the panels see

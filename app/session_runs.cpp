@@ -47,6 +47,13 @@ void Session::find(std::vector<trace::Condition> conditions, int by, std::string
       return engine->wait_steps(index + 1, [&] { return control.stopped(); });
     };
   }
+  if (right_) {
+    request.right_step = [engine = right_->engine()](int index, const Job::Control& control) {
+      engine->run_to(index + 1);
+      const bool there = engine->wait_steps(index + 1, [&] { return control.stopped(); });
+      return there ? engine->status().recording->step(index) : nullptr;
+    };
+  }
   follow_ = false;  // the picture stays until something is found
   start_job("looking for: " + text,
             [this, request = std::move(request), text, by, to_the_end](Job::Control& control) -> Job::Finish {

@@ -240,6 +240,7 @@ std::vector<Condition> offered_conditions(const Selection& selection, const Fram
     out.push_back({.kind = kind, .a = -1, .x = 0.0});
   out.push_back({.kind = stolen_mass, .a = -1, .x = 0.05});
   out.push_back({.kind = error_above, .a = -1, .x = 1e-5});
+  if (frame.broken) out.push_back({.kind = wrong_above, .a = -1, .x = 1e-3});
   // The token looked at, else the one sampled first in this step.
   int token = frame.step && !frame.step->sampled.empty() ? frame.step->sampled.front().token_id : 0;
   if (frame.step && selection.k_col >= 0) {
@@ -253,7 +254,7 @@ std::vector<Condition> offered_conditions(const Selection& selection, const Fram
 
 bool asks_number(const Condition& condition) {
   return condition.kind == ConditionKind::stolen_mass || condition.kind == ConditionKind::error_above ||
-         condition.kind == ConditionKind::token_equals;
+         condition.kind == ConditionKind::wrong_above || condition.kind == ConditionKind::token_equals;
 }
 
 std::vector<MenuEntry> menu_entries(const Ui& ui, Menu menu) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/trace/number_text.h"
+#include "core/trace/step_diff.h"
 #include "core/trace/stolen_mass.h"
 #include "core/trace/tensor_values.h"
 
@@ -141,6 +142,20 @@ Hit error_above(double limit, const AttentionView& view) {
                                           num(view.max_abs_diff_o))};
 }
 
+Hit wrong_above(double limit, const StepRecord& step, const StepRecord& right) {
+  const std::vector<double> off = diff_steps(right, step).max_abs_diff_o;  // NaN: no rows in common
+  std::size_t both = 0;
+  for (const LayerRecord& layer : step.layers) {
+    if (std::ranges::find(right.layers, layer.layer, &LayerRecord::layer) == right.layers.end()) continue;
+    const double by = both < off.size() ? off[both] : 0.0;
+    ++both;
+    if (by > limit) {
+      return ConditionHit{.text = fmt::format("layer {}: o is off by {:.3g}", layer.layer, num(by))};
+    }
+  }
+  return std::nullopt;
+}
+
 Hit token_equals(int wanted, const StepRecord& step) {
   for (const Sampled& sample : step.sampled) {
     if (sample.discarded || sample.token_id != wanted) continue;
@@ -176,6 +191,8 @@ std::string condition_text(const Condition& condition) {
       return "NaN or Inf in o, lse or logits";
     case ConditionKind::error_above:
       return fmt::format("o differs from the record by more than {:g}", condition.x);
+    case ConditionKind::wrong_above:
+      return fmt::format("o differs from the right run by more than {:g}", condition.x);
     case ConditionKind::token_equals:
       return fmt::format("token {} is sampled", condition.a);
   }
@@ -187,9 +204,13 @@ bool needs_attention(ConditionKind kind) {
          kind == ConditionKind::error_above;
 }
 
+bool needs_right_run(ConditionKind kind) { return kind == ConditionKind::wrong_above; }
+
 std::optional<ConditionHit> check_condition(const Condition& condition, const StepRecord& step,
-                                            const StepRecord* previous, const AttentionView* attention) {
+                                            const StepRecord* previous, const AttentionView* attention,
+                                            const StepRecord* right) {
   if (needs_attention(condition.kind) && !attention) return std::nullopt;
+  if (needs_right_run(condition.kind) && !right) return std::nullopt;
   switch (condition.kind) {
     case ConditionKind::block_written:
       return block_written(condition.a, step);
@@ -211,6 +232,8 @@ std::optional<ConditionHit> check_condition(const Condition& condition, const St
       return nan_or_inf(step);
     case ConditionKind::error_above:
       return error_above(condition.x, *attention);
+    case ConditionKind::wrong_above:
+      return wrong_above(condition.x, step, *right);
     case ConditionKind::token_equals:
       return token_equals(condition.a, step);
   }

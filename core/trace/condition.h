@@ -21,6 +21,7 @@ enum class ConditionKind : std::uint8_t {
   stolen_mass,  // more than x (0 .. 1) of some row's mass lies on zero pads
   nan_or_inf,   // in o, LSE or logits of the step
   error_above,  // inspected o against the recorded one above x
+  wrong_above,  // recorded o against that of the same run with nothing broken above x
   token_equals  // token id a is sampled
 };
 
@@ -35,6 +36,8 @@ struct Condition {
 std::string condition_text(const Condition& condition);
 /// Whether the kind can only be answered from an AttentionView (the kernel launched again with its probe).
 bool needs_attention(ConditionKind kind);
+/// Whether the kind needs the same step of the run with nothing broken.
+bool needs_right_run(ConditionKind kind);
 
 /// Where in a step the condition holds; -1 = the step as a whole.
 struct ConditionHit {
@@ -46,8 +49,10 @@ struct ConditionHit {
 };
 
 /// Nothing when it does not hold. `previous` is the step before (null at the first). `attention` is needed
-/// only for needs_attention kinds and is one layer's; null then means "not known" and gives nothing.
+/// only for needs_attention kinds and is one layer's, `right` only for needs_right_run kinds; null then means
+/// "not known" and gives nothing.
 std::optional<ConditionHit> check_condition(const Condition& condition, const StepRecord& step,
-                                            const StepRecord* previous, const AttentionView* attention);
+                                            const StepRecord* previous, const AttentionView* attention,
+                                            const StepRecord* right = nullptr);
 
 }  // namespace attn::trace

@@ -70,9 +70,13 @@ TEST_F(SessionRuns, RunToMakesStepsUntilTheConditionHolds) {
 /// Every line of the menu's "run to", in a run in which all of them happen: few blocks, attended pads, a row
 /// that is never stored. Only an error never does here: the emulator repeats a launch to the bit.
 TEST_F(SessionRuns, RunToFindsEveryKindOfCondition) {
+  const auto open_broken = [&] {
+    open({"engine.num_blocks=9", "engine.decode_path=gather_padded", "engine.forget_store=3"});
+  };
+  open_broken();
   int found = 0;
   for (const trace::Condition& condition : viz::offered_conditions({}, frame())) {
-    open({"engine.num_blocks=9", "engine.decode_path=gather_padded", "engine.forget_store=3"});
+    open_broken();
     viz::Command command;
     command.kind = Kind::run_to;
     command.a = 1;
@@ -87,7 +91,35 @@ TEST_F(SessionRuns, RunToFindsEveryKindOfCondition) {
     EXPECT_GT(frame().index, 0) << text;
     ++found;
   }
-  EXPECT_EQ(found, 10);
+  EXPECT_EQ(found, 11);
+}
+
+TEST_F(SessionRuns, PlayingStopsWhereABrokenRunGoesWrong) {
+  const auto wrong_above = [](double x) { return trace::Condition{ConditionKind::wrong_above, -1, x}; };
+  open({"engine.forget_store=3"});
+  viz::Command stop;
+  stop.kind = Kind::add_breakpoint;
+  stop.condition = wrong_above(1e-3);
+  send(stop);
+  view_.playing = true;
+  auto now = Session::Clock::now();
+  for (int i = 0; i < 200 && view_.playing; ++i) {
+    session_->tick(view_, now += std::chrono::seconds(2));
+    session_->wait_idle();
+    frame();
+  }
+  EXPECT_NE(frame().stopped_at, "");
+  ASSERT_TRUE(frame().broken);
+  const int wrong = frame().index;
+  EXPECT_GT(frame().broken->max_abs_diff_o, 1e-3);
+  while (frame().index > 0) {
+    send(Kind::step_back);
+    EXPECT_LE(frame().broken->max_abs_diff_o, 1e-3) << "no earlier step of layer 0 is wrong";
+  }
+  stop.kind = Kind::run_to;
+  stop.a = 1;
+  send(stop);
+  EXPECT_EQ(frame().index, wrong) << "running to it finds the same step";
 }
 
 TEST_F(SessionRuns, ARescaleIsShownWhereItsTilesAre) {

@@ -100,7 +100,8 @@ class FilmMaker {
   void choose_format();
   void paint();
   void paint_section(const Section& section);
-  void join(const std::vector<fs::path>& parts, const fs::path& output);
+  void join(const std::vector<fs::path>& parts, const fs::path& output, const std::vector<Voice>& voices);
+  std::vector<Voice> voices_of(int first_frame, int last_frame) const;
   void write_clips();
   void write_texts();
   fs::path beside(const char* extension) const;
@@ -245,14 +246,30 @@ void FilmMaker::paint_section(const Section& section) {
   done_ += frames;
 }
 
-void FilmMaker::join(const std::vector<fs::path>& parts, const fs::path& output) {
+/// Those that begin between two frames, timed from the first. A voice is as long as its stop is held, so it
+/// begins where the last picture of the stop does.
+std::vector<Voice> FilmMaker::voices_of(int first_frame, int last_frame) const {
+  std::vector<Voice> voices;
+  for (const Section& section : list_.sections) {
+    if (section.stop < 0 || section.num_shots == 0) continue;
+    const Stop& stop = script_.stops[static_cast<std::size_t>(section.stop)];
+    const Shot& held = list_.shots[static_cast<std::size_t>(section.first_shot + section.num_shots - 1)];
+    if (stop.voice.empty() || held.first < first_frame || held.first > last_frame) continue;
+    voices.push_back({stop.voice, static_cast<double>(held.first - first_frame) / list_.fps});
+  }
+  return voices;
+}
+
+void FilmMaker::join(const std::vector<fs::path>& parts, const fs::path& output,
+                     const std::vector<Voice>& voices) {
   std::string list;
   for (const fs::path& part : parts) list += list_line(part);
   const fs::path list_file = parts_->file("list.txt"), metadata = parts_->file("metadata.txt");
   write_text_file(list_file, list);
   write_text_file(metadata, ffmpeg_metadata(list_, facts_));
   PartFile part(output);
-  ChildProcess ffmpeg(join_parts(coding_, list_file, metadata, part.path()), ChildProcess::Pipe::none);
+  ChildProcess ffmpeg(join_parts(coding_, list_file, metadata, part.path(), voices),
+                      ChildProcess::Pipe::none);
   ffmpeg.finish();
   part.commit();
   result_.files.push_back(output);
@@ -272,8 +289,11 @@ void FilmMaker::write_clips() {
     const int section = part_sections_[i];
     fs::path clip = folder / clip_stem(list_, section);
     clip += output_.extension();
-    if (coding_.format == FilmFormat::gif) {
-      join({part_files_[i]}, clip);
+    const Section& part = list_.sections[static_cast<std::size_t>(section)];
+    const std::vector<Voice> voices =
+        voices_of(std::max(range_.first, part.first), std::min(range_.last, part.first + part.frames - 1));
+    if (coding_.format == FilmFormat::gif || !voices.empty()) {
+      join({part_files_[i]}, clip, voices);
     } else {
       require_writable(clip);
       fs::copy_file(part_files_[i], clip, fs::copy_options::overwrite_existing, error);
@@ -316,7 +336,7 @@ FilmResult FilmMaker::make() {
     result_.files.push_back(output_);
   } else {
     if (!report_.progress("joining", 0, 1)) throw Footage::Cancelled{};
-    join(part_files_, output_);
+    join(part_files_, output_, voices_of(range_.first, range_.last));
   }
   write_clips();
   write_texts();

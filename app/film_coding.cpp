@@ -61,6 +61,17 @@ const char* muxer(FilmFormat format) {
   return "mp4";
 }
 
+/// Each voice at its time, all of them in one track [voice]. PRECOND: there is one.
+std::string voice_filter(const std::vector<Voice>& voices, int first_input) {
+  std::string filter, heard;
+  for (std::size_t i = 0; i < voices.size(); ++i) {
+    filter += fmt::format("[{}:a]adelay={:.0f}:all=1[v{}];", first_input + static_cast<int>(i),
+                          voices[i].seconds * 1000.0, i);
+    heard += fmt::format("[v{}]", i);
+  }
+  return filter + fmt::format("{}amix=inputs={}:normalize=0[voice]", heard, voices.size());
+}
+
 constexpr const char* kOnePalette = "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none";
 
 }  // namespace
@@ -99,17 +110,22 @@ std::vector<std::string> encode_part(const Coding& coding, const fs::path& part)
 }
 
 std::vector<std::string> join_parts(const Coding& coding, const fs::path& list, const fs::path& metadata,
-                                    const fs::path& output) {
+                                    const fs::path& output, const std::vector<Voice>& voices) {
   Words words = begin();
   words.insert(words.end(), {"-f", "concat", "-safe", "0", "-i", list.string()});
   if (coding.format == FilmFormat::gif) {
     add(words, {"-vf", kOnePalette});
   } else {
-    if (!metadata.empty()) {
-      words.insert(words.end(),
-                   {"-i", metadata.string(), "-map", "0:v", "-map_metadata", "1", "-map_chapters", "1"});
+    if (!metadata.empty()) words.insert(words.end(), {"-i", metadata.string()});
+    for (const Voice& voice : voices) words.insert(words.end(), {"-i", voice.file.string()});
+    add(words, {"-map", "0:v"});
+    if (!metadata.empty()) add(words, {"-map_metadata", "1", "-map_chapters", "1"});
+    add(words, {"-c:v", "copy"});
+    if (!voices.empty()) {
+      words.insert(words.end(), {"-filter_complex", voice_filter(voices, metadata.empty() ? 1 : 2)});
+      add(words,
+          {"-map", "[voice]", "-c:a", coding.format == FilmFormat::webm ? "libopus" : "aac", "-ar", "48000"});
     }
-    add(words, {"-c", "copy"});
     if (coding.format == FilmFormat::mp4) add(words, {"-movflags", "+faststart"});
   }
   words.insert(words.end(), {"-f", muxer(coding.format), output.string()});

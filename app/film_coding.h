@@ -25,6 +25,12 @@ struct Coding {
   int fps = 0;
 };
 
+/// A .wav file, and when it begins in the film.
+struct Voice {
+  std::filesystem::path file;
+  double seconds = 0.0;
+};
+
 /// Whether encode_part wants frames as to_yuv420 makes them; else RGBA.
 bool takes_yuv(FilmFormat format);
 /// ".mp4", ".webm", ".mov": a part of a film, before parts are joined.
@@ -36,9 +42,11 @@ std::string part_extension(FilmFormat format);
 std::vector<std::string> encode_part(const Coding& coding, const std::filesystem::path& part);
 /// The parts named in `list` (one line each: list_line) into the film. `metadata`: title, comment and
 /// chapters, "" for none.
+/// `voices` are heard from their seconds on; a format without sound leaves them out.
 std::vector<std::string> join_parts(const Coding& coding, const std::filesystem::path& list,
                                     const std::filesystem::path& metadata,
-                                    const std::filesystem::path& output);
+                                    const std::filesystem::path& output,
+                                    const std::vector<Voice>& voices = {});
 std::string list_line(const std::filesystem::path& part);
 /// What makes the film of pictures 000000.png, 000001.png, ... in a folder, beginning with `first`.
 std::vector<std::string> encode_pictures(const Coding& coding, const std::filesystem::path& folder, int first,

@@ -79,12 +79,23 @@ struct FilmPainter::Frames {
   FrameSink& sink;
   std::string* hashes;
   int next;  // frame of the film
+  const Advance& advance;
+  int told = -1;  // frames of the range at the last telling
+
+  /// Every so many frames: a long one under load must not look as if nothing went on.
+  void tell(int written) {
+    constexpr int kTell = 10;
+    if (told >= 0 && written < told + kTell) return;
+    told = written;
+    if (!advance(written)) throw Footage::Cancelled{};
+  }
 
   void write(const Image& picture, int times) {
     const int begin = std::max(next, range.first), end = std::min(next + times, range.last + 1);
     next += times;
     if (begin >= end) return;
-    sink.write(picture, end - begin);
+    int written = begin - range.first;
+    sink.write(picture, end - begin, [&] { tell(++written); });
     if (hashes == nullptr) return;
     const std::string hash = sha256(picture.rgba);
     for (int frame = begin; frame < end; ++frame) *hashes += fmt::format("{}  {:06d}\n", hash, frame);
@@ -127,7 +138,8 @@ void FilmPainter::paint(const Section& section, const FrameRange& range, FrameSi
     if (wanted(i) || wanted(i + 1))
       shots.push_back(&list_.shots[static_cast<std::size_t>(section.first_shot + i)]);
   }
-  Frames frames{range, sink, hashes, shots.empty() ? 0 : shots.front()->first};
+  Frames frames{range, sink, hashes, shots.empty() ? 0 : shots.front()->first, advance};
+  frames.tell(0);
   Image before;
   const auto take = [&](const Shot& shot) {
     Image picture = headless_.take_picture();
@@ -141,8 +153,6 @@ void FilmPainter::paint(const Section& section, const FrameRange& range, FrameSi
   };
   // One picture is read back while the next place is prepared and drawn.
   for (std::size_t i = 0; i < shots.size(); ++i) {
-    if (!advance(std::max(0, std::min(frames.next, range.last + 1) - range.first)))
-      throw Footage::Cancelled{};
     start(*shots[i]);
     if (i > 0) take(*shots[i - 1]);
   }

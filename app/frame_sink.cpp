@@ -14,11 +14,14 @@ namespace fs = std::filesystem;
 PartSink::PartSink(const Coding& coding, const fs::path& part)
     : coding_(coding), part_(part), encoder_(encode_part(coding, part_.path()), ChildProcess::Pipe::input) {}
 
-void PartSink::write(const Image& picture, int times) {
+void PartSink::write(const Image& picture, int times, const OnFrame& written) {
   const std::vector<std::uint8_t> yuv =
       takes_yuv(coding_.format) ? to_yuv420(picture) : std::vector<std::uint8_t>();
   const std::vector<std::uint8_t>& bytes = yuv.empty() ? picture.rgba : yuv;
-  for (int i = 0; i < times; ++i) encoder_.write(bytes.data(), bytes.size());
+  for (int i = 0; i < times; ++i) {
+    encoder_.write(bytes.data(), bytes.size());
+    written();
+  }
 }
 
 void PartSink::finish() {
@@ -26,10 +29,11 @@ void PartSink::finish() {
   part_.commit();
 }
 
-void PictureSink::write(const Image& picture, int times) {
+void PictureSink::write(const Image& picture, int times, const OnFrame& written) {
   const fs::path first = folder_ / picture_name(next_++);
   fs::remove(first);  // it may share its file with frames that stay as they are
   write_png(picture, first);
+  written();
   for (int i = 1; i < times; ++i) {
     const fs::path path = folder_ / picture_name(next_++);
     std::error_code error;
@@ -37,6 +41,7 @@ void PictureSink::write(const Image& picture, int times) {
     fs::create_hard_link(first, path, error);
     if (error) fs::copy_file(first, path, error);
     if (error) throw InputError(fmt::format("cannot write {} ({})", path.string(), error.message()));
+    written();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,11 +15,14 @@
 
 namespace attn::app {
 
+/// Called after each frame that is on its way; what it throws ends the film.
+using OnFrame = std::function<void()>;
+
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
   /// `times` frames of that picture.
-  virtual void write(const Image& picture, int times) = 0;
+  virtual void write(const Image& picture, int times, const OnFrame& written) = 0;
   /// After the last: makes sure that all of it is there. Throws InputError.
   virtual void finish() = 0;
 };
@@ -27,7 +31,7 @@ class FrameSink {
 class PartSink : public FrameSink {
  public:
   PartSink(const Coding& coding, const std::filesystem::path& part);
-  void write(const Image& picture, int times) override;
+  void write(const Image& picture, int times, const OnFrame& written) override;
   void finish() override;
 
  private:
@@ -40,7 +44,7 @@ class PartSink : public FrameSink {
 class PictureSink : public FrameSink {
  public:
   PictureSink(std::filesystem::path folder, int first) : folder_(std::move(folder)), next_(first) {}
-  void write(const Image& picture, int times) override;
+  void write(const Image& picture, int times, const OnFrame& written) override;
   void finish() override {}
 
  private:

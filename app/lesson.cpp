@@ -46,7 +46,22 @@ void lay_over(std::optional<T>& base, const std::optional<T>& top) {
 
 bool asks_nothing(const Exercise& exercise) {
   return exercise.place == Place{} && exercise.switches.empty() && !exercise.shown.stage &&
-         !exercise.shown.side && !exercise.shown.panel && !exercise.shown.compare;
+         !exercise.shown.side && !exercise.shown.panel && !exercise.shown.compare && !exercise.asks_run &&
+         exercise.sent.empty() && exercise.way.empty() && !exercise.true_memory;
+}
+
+/// Sequences are numbered in the order in which they were sent; the file lists them by when and by name.
+bool same_requests(std::vector<SentRequest> a, std::vector<SentRequest> b) {
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+  return a == b;
+}
+
+/// Whether the stop itself lets one turn what breaks it: whoever does has not broken the lesson.
+bool offers(const Stop& stop, const Exercise& break_it) {
+  return std::ranges::any_of(break_it.switches, [&](const auto& wanted) {
+    return std::ranges::find(stop.controls, wanted.first, &Control::engine_switch) != stop.controls.end();
+  });
 }
 
 /// The page of mode present that has what the stop points at.
@@ -71,6 +86,8 @@ bool switched(const Exercise& exercise, const EngineConfig& config) {
 
 bool stands(const Exercise& exercise, const Standing& standing) {
   return fits(exercise.place, standing.selection, *standing.store) && fits(exercise.shown, standing) &&
+         fits(exercise.true_memory, standing.true_memory) && (!exercise.asks_run || standing.run_open) &&
+         (exercise.sent.empty() || same_requests(exercise.sent, standing.sent)) &&
          switched(exercise, standing.store->manifest().config);
 }
 
@@ -129,7 +146,16 @@ bool Lesson::next(int by) {
   return true;
 }
 
-void Lesson::answer() { now_.asking = false; }
+void Lesson::answer(int guess) {
+  now_.asking = false;
+  now_.guessed = guess < std::ssize(now_.choices) ? guess : -1;
+  judge_guess();
+}
+
+/// Once the right answer is known and one was picked.
+void Lesson::judge_guess() {
+  if (now_.guessed >= 0 && now_.guessed == now_.right) note_stop(progress_.done, guess_key(stop()));
+}
 
 void Lesson::set_broken(bool broken) {
   if (!now_.break_it || broken == now_.break_it->on) return;
@@ -167,10 +193,18 @@ void Lesson::fill() {
   now_.question = stop.predict;
   now_.where = stop.where;
   if (const Stop* next = next_stop()) now_.next = next->name;
-  if (stop.task) {
-    now_.task.emplace();
-    now_.task->text = stop.task->text;
-    now_.task->done = std::ranges::find(progress_.done, stop.name) != progress_.done.end();
+  now_.choices = stop.choices;
+  task_texts_.clear();
+  now_.num_tasks = static_cast<int>(stop.tasks.size());
+  const auto done = [&](std::size_t i) {
+    return std::ranges::find(progress_.done, task_key(stop, i)) != progress_.done.end();
+  };
+  std::size_t first_open = 0;
+  for (std::size_t i = 0; i < stop.tasks.size(); ++i) now_.tasks_done += done(i) ? 1 : 0;
+  while (first_open < stop.tasks.size() && done(first_open)) ++first_open;
+  if (!stop.tasks.empty()) {
+    hand_task(std::min(first_open, stop.tasks.size() - 1));
+    now_.task->done = first_open == stop.tasks.size();
   }
   if (stop.break_it) {
     now_.break_it.emplace();
@@ -178,13 +212,21 @@ void Lesson::fill() {
   }
 }
 
+void Lesson::hand_task(std::size_t i) {
+  at_task_ = i;
+  now_.task.emplace();
+  now_.task->text = i < task_texts_.size() ? task_texts_[i] : stop().tasks[i].text;
+  now_.task->places = static_cast<int>(stop().tasks[i].way.size());
+}
+
 void Lesson::arrive(const Standing& standing) {
   now_.ready = true;
   now_.rings = shown().annotate;
   if (now_.asking) now_.rings.insert(now_.rings.end(), stop().hide.begin(), stop().hide.end());
   since_ = standing;
-  was_done_ = stop().task && stands(*stop().task, standing);
-  armed_ = stop().task && !was_done_;
+  moved_ = false;
+  was_done_ = task() != nullptr && stands(*task(), standing);
+  armed_ = task() != nullptr && !was_done_;
   note_stop(progress_.seen, stop().name);
 }
 
@@ -198,32 +240,72 @@ bool Lesson::watch(const Standing& standing) {
   if (now_.break_it) {
     // A tensor case has no engine whose switches could be looked at: there the run itself tells.
     const bool there = broken_ && since_ && since_->store == standing.store;
-    now_.break_it->on = !stop().break_it->switches.empty() &&
-                        (there || switched(*stop().break_it, standing.store->manifest().config));
+    const Exercise& breaks = *stop().break_it;
+    const bool by_hand = !offers(stop(), breaks) && switched(breaks, standing.store->manifest().config);
+    now_.break_it->on = !breaks.switches.empty() && (there || by_hand);
   }
-  if (!since_ || !stop().task || *since_ == standing) return false;
-  const Exercise& task = *stop().task;
+  if (!since_ || task() == nullptr || now_.task->done) return false;
+  const Exercise& task = *this->task();
+  const bool through = come_along(task, standing);
+  if (!moved_ && *since_ == standing) return false;
+  moved_ = true;
   if (asks_nothing(task)) armed_ = true;
-  const bool done = stands(task, standing);
+  const bool done = through && stands(task, standing);
   const bool just_now = done && !std::exchange(was_done_, done) && armed_;
   was_done_ = done;
   if (!done) armed_ = true;
-  return (just_now || (done && asks_nothing(task))) && !now_.task->done;
+  return just_now || (done && asks_nothing(task));
 }
 
-void Lesson::task_checked(const std::string& proof, const std::string& missed) {
-  if (!now_.task) return;
-  now_.task->proof = proof;
+/// Looks whether one stands at the next place of a walk; true when there is none left.
+bool Lesson::come_along(const Exercise& task, const Standing& standing) {
+  const auto& way = task.way;
+  while (now_.task->passed < now_.task->places &&
+         fits(way[static_cast<std::size_t>(now_.task->passed)], standing.selection, *standing.store))
+    ++now_.task->passed;
+  return now_.task->passed == now_.task->places;
+}
+
+void Lesson::task_checked(const std::string& proof, const std::string& missed, const Standing& standing) {
+  if (!now_.task || now_.task->done) return;
   now_.task->missed = missed;
-  now_.task->done = missed.empty();
-  if (now_.task->done) note_stop(progress_.done, stop().name);
+  if (!missed.empty()) return;
+  now_.task->proof = now_.task_proof = proof;
+  ++now_.tasks_done;
+  note_stop(progress_.done, task_key(stop(), at_task_));
+  if (at_task_ + 1 < stop().tasks.size()) {
+    hand_task(at_task_ + 1);
+    since_ = standing;
+    moved_ = false;
+    was_done_ = stands(*task(), standing);
+    armed_ = !was_done_;
+  } else {
+    now_.task->done = true;
+  }
 }
 
-void Lesson::told(std::string caption, std::string notes, std::string task, std::string break_it) {
-  now_.caption = std::move(caption);
-  now_.notes = std::move(notes);
-  if (now_.task) now_.task->text = std::move(task);
-  if (now_.break_it) now_.break_it->text = std::move(break_it);
+std::vector<std::string> Lesson::texts() const {
+  const Stop& stop = this->stop();
+  std::vector<std::string> texts{stop.caption, stop.notes, stop.break_it ? stop.break_it->text : "",
+                                 stop.right};
+  texts.insert(texts.end(), stop.choices.begin(), stop.choices.end());
+  for (const Exercise& task : stop.tasks) texts.push_back(task.text);
+  return texts;
+}
+
+void Lesson::told(const std::vector<std::string>& texts) {
+  if (texts.size() != this->texts().size()) return;
+  now_.caption = texts[0];
+  now_.notes = texts[1];
+  if (now_.break_it) now_.break_it->text = texts[2];
+  const auto choices = texts.begin() + 4;
+  const auto tasks = choices + std::ssize(stop().choices);
+  now_.choices.assign(choices, tasks);
+  task_texts_.assign(tasks, texts.end());
+  if (now_.task) now_.task->text = task_texts_[at_task_];
+  const auto right = std::ranges::find(now_.choices, texts[3]);
+  if (right != now_.choices.end()) now_.right = static_cast<int>(right - now_.choices.begin());
+  judge_guess();
 }
 
 }  // namespace attn::app

@@ -24,13 +24,16 @@ struct Standing {
   viz::StageView stage = viz::StageView::weights;
   viz::SideView side = viz::SideView::stages;
   viz::PanelId maximised = viz::PanelId::count_;
+  bool true_memory = false;            // the packed strip without its gaps
+  bool run_open = true;                // the very run that the task at hand asks for
+  std::vector<SentRequest> sent = {};  // by hand, in a run that was started over
   bool operator==(const Standing&) const = default;
 };
 
 /// Whether the engine's switches are as the exercise sets them.
 bool switched(const Exercise& exercise, const EngineConfig& config);
-/// Whether place, view and switches are what the exercise asks for; what it does not say is not asked. One
-/// that says nothing at all is done by doing anything.
+/// Whether place, view, run and switches are what the exercise asks for; what it does not say is not asked.
+/// One that says nothing at all is done by doing anything.
 /// PRECOND: the store has a step.
 bool stands(const Exercise& exercise, const Standing& standing);
 
@@ -58,7 +61,8 @@ class Lesson {
   void go(int stop);
   /// Forwards from a question answers it instead. False when there is nowhere to go.
   bool next(int by);
-  void answer();
+  /// `guess`: which of the stop's choices, -1: none.
+  void answer(int guess = -1);
   /// Sets out for the stop as it is when broken, or for the right one again.
   void set_broken(bool broken);
 
@@ -77,10 +81,15 @@ class Lesson {
   /// After whatever the user did: true when the task has just been done with their own hands, and its numbers
   /// are to be checked.
   bool watch(const Standing& standing);
-  /// What the numbers say: proof "" and missed say which was wrong.
-  void task_checked(const std::string& proof, const std::string& missed);
-  /// Texts with their numbers filled in.
-  void told(std::string caption, std::string notes, std::string task, std::string break_it);
+  /// The task at hand; null when the stop has none.
+  const Exercise* task() const { return now_.task ? &stop().tasks[at_task_] : nullptr; }
+  /// What the numbers say: proof "" and missed say which was wrong. The next task is at hand then.
+  void task_checked(const std::string& proof, const std::string& missed, const Standing& standing);
+  /// Texts of the stop with their numbers filled in, in the order of texts().
+  void told(const std::vector<std::string>& texts);
+  /// Caption, notes, what is broken, the right answer, the choices and the tasks.
+  std::vector<std::string> texts() const;
+  void broken_told(std::string text) { now_.break_it->text = std::move(text); }
   void next_told(std::string caption) { now_.next_caption = std::move(caption); }
   void broken_proved(std::string proof) { now_.break_it->proof = std::move(proof); }
 
@@ -89,14 +98,20 @@ class Lesson {
  private:
   const Script& script() const { return scenario_->script; }
   void fill();
+  void hand_task(std::size_t i);
+  void judge_guess();
+  bool come_along(const Exercise& task, const Standing& standing);
 
   const std::shared_ptr<const Scenario> scenario_;
   LessonProgress progress_;
   int at_ = 0;
   bool broken_ = false;
-  bool armed_ = false;             // the task was not done when one came, so doing it counts
-  bool was_done_ = false;          // of the task at the last look
-  std::optional<Standing> since_;  // how the window stood on arrival
+  std::size_t at_task_ = 0;              // PRECOND of use: the stop has tasks
+  std::vector<std::string> task_texts_;  // with their numbers, once they are known
+  bool armed_ = false;                   // the task was not done when one came, so doing it counts
+  bool was_done_ = false;                // of the task at the last look
+  bool moved_ = false;                   // one has been somewhere else since
+  std::optional<Standing> since_;        // how the window stood on arrival
   viz::LessonNow now_;
 };
 

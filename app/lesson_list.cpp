@@ -22,9 +22,12 @@ void count(const Script& script, const LessonProgress& progress, viz::LessonCard
   for (const Stop& stop : script.stops) {
     ++card.stops;
     if (holds(progress.seen, stop.name)) ++card.seen;
-    if (!stop.task) continue;
-    ++card.tasks;
-    if (holds(progress.done, stop.name)) ++card.done;
+    const auto count_task = [&](const std::string& key) {
+      ++card.tasks;
+      if (holds(progress.done, key)) ++card.done;
+    };
+    if (!stop.choices.empty()) count_task(guess_key(stop));
+    for (std::size_t i = 0; i < stop.tasks.size(); ++i) count_task(task_key(stop, i));
   }
 }
 
@@ -42,6 +45,12 @@ std::string lesson_key(const fs::path& path) {
   const fs::path whole = fs::weakly_canonical(fs::absolute(path, error), error);
   const fs::path bundled = fs::weakly_canonical(assets_dir() / "lessons", error);
   return whole.parent_path() == bundled ? whole.filename().string() : whole.string();
+}
+
+std::string guess_key(const Stop& stop) { return stop.name + ": guess"; }
+
+std::string task_key(const Stop& stop, std::size_t i) {
+  return i == 0 ? stop.name : fmt::format("{}: task {}", stop.name, i + 1);
 }
 
 bool note_stop(std::vector<std::string>& names, const std::string& name) {

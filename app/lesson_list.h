@@ -14,7 +14,7 @@ namespace attn::app {
 /// Of one lesson, by the names of its stops: a lesson may get other stops, or in another order.
 struct LessonProgress {
   std::vector<std::string> seen;  // stops
-  std::vector<std::string> done;  // stops whose task was done
+  std::vector<std::string> done;  // tasks that were done: see guess_key and task_key
   bool operator==(const LessonProgress&) const = default;
 };
 /// By lesson_key.
@@ -24,6 +24,9 @@ using LessonsProgress = std::map<std::string, LessonProgress>;
 int lesson_number(const std::filesystem::path& path);
 /// "03-slots.json" of a bundled lesson, the whole path of another file.
 std::string lesson_key(const std::filesystem::path& path);
+/// What progress calls a stop's question with choices, answered right, and the i-th of its tasks.
+std::string guess_key(const Stop& stop);
+std::string task_key(const Stop& stop, std::size_t i);
 /// Adds a name; false when it is there already.
 bool note_stop(std::vector<std::string>& names, const std::string& name);
 

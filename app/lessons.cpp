@@ -9,10 +9,9 @@ namespace attn::app {
 namespace {
 
 int count_numbers(const Stop& stop) {
-  std::size_t count = stop.expect.size();
-  for (const auto* exercise : {&stop.task, &stop.break_it}) {
-    if (*exercise) count += (*exercise)->expect.size();
-  }
+  std::size_t count = stop.expect.size() + (stop.choices.empty() ? 0 : 1);
+  for (const Exercise& task : stop.tasks) count += task.expect.size();
+  if (stop.break_it) count += stop.break_it->expect.size();
   return static_cast<int>(count);
 }
 
@@ -20,6 +19,8 @@ void describe_exercise(std::string& out, const char* title, const Stop& stop, co
                        ScriptRuns& runs) {
   out += fmt::format("\n**{}** {}\n", title, runs.fill_in(exercise.text, stop, exercise));
   for (const auto& [name, value] : exercise.switches) out += fmt::format("- Switch {} = {}\n", name, value);
+  for (const auto& [label, step] : exercise.sent)
+    out += fmt::format("- Send {} after {} steps\n", label, step);
   for (const Expectation& one : exercise.expect) {
     out += fmt::format("- {}: {}\n", one.fact, runs.value_text(one.fact, stop, exercise));
   }
@@ -29,12 +30,14 @@ void describe_stop(std::string& out, const Stop& stop, ScriptRuns& runs) {
   out += fmt::format("\n## {}\n\n", stop.name);
   if (!stop.predict.empty())
     out += fmt::format("**Predict first:** {}\n\n", runs.fill_in(stop.predict, stop));
+  for (const std::string& choice : stop.choices) out += fmt::format("- [ ] {}\n", runs.fill_in(choice, stop));
+  if (!stop.choices.empty()) out += "\n";
   out += runs.fill_in(stop.caption, stop) + "\n";
   if (!stop.expect.empty()) out += "\n";
   for (const Expectation& one : stop.expect) {
     out += fmt::format("- {}: {}\n", one.fact, runs.value_text(one.fact, stop));
   }
-  if (stop.task) describe_exercise(out, "Do it yourself:", stop, *stop.task, runs);
+  for (const Exercise& task : stop.tasks) describe_exercise(out, "Do it yourself:", stop, task, runs);
   if (stop.break_it) describe_exercise(out, "Break it:", stop, *stop.break_it, runs);
   if (!stop.notes.empty()) out += fmt::format("\n> Speaker: {}\n", runs.fill_in(stop.notes, stop));
 }

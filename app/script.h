@@ -55,12 +55,19 @@ struct Expectation {
   std::string where;  // "01-two-jobs.json:42"
 };
 
+/// A request, by its label, and after how many engine steps it was sent.
+using SentRequest = std::pair<std::string, int>;
+
 /// Something the learner does with their own hands. Done when the window stands as `place`, `shown` and
-/// `switches` say; `expect` then holds.
+/// `switches` say, in the run that is asked for, and one has come through `way`; `expect` then holds.
 struct Exercise {
   std::string text;                                           // may have {fact} placeholders
   std::vector<std::pair<std::string, std::string>> switches;  // engine switches to set: {"k_tile", "4"}
   std::string run;                                            // the Run that these give; "" = the stop's own
+  bool asks_run = false;                                      // that very run is to be open
+  std::vector<SentRequest> sent;                              // by hand, and nothing else; empty: not asked
+  std::vector<Place> way;                                     // to be come through before, in this order
+  std::optional<bool> true_memory;                            // the packed strip without its gaps
   Place place;
   Shown shown;
   std::vector<Expectation> expect;
@@ -72,6 +79,16 @@ struct Walk {
   double pace = 0.0;  // seconds at each place; 0 = the film's own
 };
 
+/// What a stop lets the learner turn with one click: one value of a switch, one run, or one comparison.
+struct Control {
+  std::string name;
+  std::vector<std::string> labels;                                 // of its values
+  std::string engine_switch;                                       // "k_tile"; "" = it is none ...
+  std::vector<std::string> values;                                 // ... and what it is set to
+  std::vector<std::string> runs;                                   // or: of Script::runs
+  std::vector<std::pair<trace::Variant, trace::Variant>> compare;  // or: A and B
+};
+
 /// One place of the story. Stops stand for themselves: whatever a stop does not say is the default (or what
 /// the stop it is nested in says), never what the stop before it did, so that one can go to any of them.
 struct Stop {
@@ -80,16 +97,20 @@ struct Stop {
   std::string caption;  // what is said; {fact} and {fact:.1%} are filled in (trace/facts.h)
   std::string notes;    // for the speaker alone; placeholders too
   std::string predict;  // a question; caption and numbers stay hidden until it is answered; "" = none
-  std::vector<std::string> hide;  // marks and panels that would answer it: covered until then
-  Place from;                     // where it begins; equals `place` unless there is a walk
-  Place place;                    // where it ends, and where `caption` and `expect` are true
+  std::vector<std::string> hide;     // marks and panels that would answer it: covered until then
+  std::vector<std::string> choices;  // answers to pick from; {fact} is filled in
+  std::string right;                 // the one of them that is right, as facts give it
+  Place from;                        // where it begins; equals `place` unless there is a walk
+  Place place;                       // where it ends, and where `caption` and `expect` are true
   std::optional<Walk> walk;
   Shown shown;
   double hold = 3.0;            // seconds at `place`; the length of `voice` where there is one
   std::filesystem::path voice;  // .wav; "" = none
   std::vector<Expectation> expect;
-  std::optional<Exercise> task;
+  std::vector<Exercise> tasks;  // one after the other
   std::optional<Exercise> break_it;
+  std::vector<Control> controls;
+  bool send = false;  // the run can be started over, and its requests sent by hand
   std::string where;  // "01-two-jobs.json:31"
 };
 

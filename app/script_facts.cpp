@@ -30,6 +30,14 @@ void check_expectation(const Expectation& expectation, const nlohmann::json& val
   }
 }
 
+void check_text(const std::string& text, const std::string& where, const RunTable& runs) {
+  try {
+    for (const trace::FactCall& call : trace::facts_in(text)) check_runs(call, runs);
+  } catch (const InputError& error) {
+    refuse(error, where);
+  }
+}
+
 /// The line that a place ("file.json:12") names; 0 when it is no line.
 int line_of(const std::string& where) {
   int line = 0;
@@ -42,13 +50,15 @@ int line_of(const std::string& where) {
 
 std::string read_fact_text(ObjectReader& object, const char* key, const RunTable& runs) {
   std::string text;
-  if (!object.read(key, text)) return text;
-  try {
-    for (const trace::FactCall& call : trace::facts_in(text)) check_runs(call, runs);
-  } catch (const InputError& error) {
-    refuse(error, object.where(key));
-  }
+  if (object.read(key, text)) check_text(text, object.where(key), runs);
   return text;
+}
+
+bool read_fact_texts(ObjectReader& object, const char* key, const RunTable& runs,
+                     std::vector<std::string>& texts) {
+  if (!object.read(key, texts)) return false;
+  for (const std::string& text : texts) check_text(text, object.where(key), runs);
+  return true;
 }
 
 std::vector<Expectation> read_expect(ObjectReader& object, const RunTable& runs) {

@@ -93,6 +93,27 @@ std::string RunTable::change(const std::string& from, const std::string& name, O
   return name;
 }
 
+std::string RunTable::send(const std::string& from, const std::string& name,
+                           const std::vector<SentRequest>& sent, ObjectReader& object) {
+  LocatedJson changed = document(from);
+  Json kept = Json::array();
+  std::vector<std::string> labels;
+  for (Json request : changed.value.value("requests", Json::array())) {
+    labels.push_back(request.value("id", ""));
+    const auto found = std::ranges::find(sent, labels.back(), &SentRequest::first);
+    if (found == sent.end()) continue;
+    request["at_step"] = found->second;
+    kept.push_back(std::move(request));
+  }
+  for (const auto& [label, at_step] : sent) {
+    if (std::ranges::find(labels, label) == labels.end())
+      object.fail("sent", fmt::format("there is no request '{}'", label), suggest(label, labels));
+  }
+  changed.value["requests"] = std::move(kept);
+  add(name, std::move(changed));
+  return name;
+}
+
 std::vector<std::string> RunTable::names() const {
   std::vector<std::string> names;
   for (const Run& run : runs_) names.push_back(run.name);

@@ -34,6 +34,10 @@ class RunTable {
   void read(ObjectReader& object, const std::string& pointer);
   /// A run made of another one by a "set" object; returns its name.
   std::string change(const std::string& from, const std::string& name, ObjectReader& set);
+  /// A run made of another one whose requests are those that were sent, when they were; returns its name.
+  /// What is wrong is said with the place of "sent" in `object`.
+  std::string send(const std::string& from, const std::string& name, const std::vector<SentRequest>& sent,
+                   ObjectReader& object);
   bool has(const std::string& name) const {
     return name.empty() || name == kMainRun || documents_.contains(name);
   }

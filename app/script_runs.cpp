@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -130,21 +131,35 @@ std::vector<Failure> ScriptRuns::check_told(const Stop& stop) {
   std::vector<Failure> failures;
   const Spot here = spot_of(stop);
   check(stop.expect, here, failures);
-  for (const std::string* text : {&stop.caption, &stop.notes, &stop.predict}) {
+  for (const std::string* text : {&stop.caption, &stop.notes, &stop.predict, &stop.right}) {
     check_text(*text, stop.where, here, failures);
   }
+  for (const std::string& choice : stop.choices) check_text(choice, stop.where, here, failures);
+  if (failures.empty()) check_choices(stop, failures);
   return failures;
 }
 
 std::vector<Failure> ScriptRuns::check(const Stop& stop) {
   std::vector<Failure> failures = check_told(stop);
-  for (const auto* exercise : {&stop.task, &stop.break_it}) {
-    if (!*exercise) continue;
-    const Spot there = spot_of(stop, **exercise);
-    check((*exercise)->expect, there, failures);
-    check_text((*exercise)->text, stop.where, there, failures);
-  }
+  for (const Exercise& task : stop.tasks) check(stop, task, failures);
+  if (stop.break_it) check(stop, *stop.break_it, failures);
   return failures;
+}
+
+void ScriptRuns::check(const Stop& stop, const Exercise& exercise, std::vector<Failure>& failures) {
+  const Spot there = spot_of(stop, exercise);
+  check(exercise.expect, there, failures);
+  check_text(exercise.text, stop.where, there, failures);
+}
+
+/// One of the choices must be the right one, and only one.
+void ScriptRuns::check_choices(const Stop& stop, std::vector<Failure>& failures) {
+  if (stop.choices.empty()) return;
+  const std::string right = fill_in(stop.right, stop);
+  const auto count = std::ranges::count_if(
+      stop.choices, [&](const std::string& choice) { return fill_in(choice, stop) == right; });
+  if (count != 1)
+    failures.push_back({stop.where, fmt::format("'{}' is right, and {} choices say so", right, count)});
 }
 
 }  // namespace attn::app

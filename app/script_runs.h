@@ -55,8 +55,8 @@ class ScriptRuns {
   /// A fact of the stop as text; why it is not known when it is not.
   std::string value_text(std::string_view fact, const Stop& stop);
   std::string value_text(std::string_view fact, const Stop& stop, const Exercise& exercise);
-  /// Everything that the stop, its task and its break_it expect and that does not come out. Placeholders that
-  /// cannot be filled in fail too.
+  /// Everything that the stop, its tasks and its break_it expect and that does not come out. Placeholders
+  /// that cannot be filled in fail too.
   std::vector<Failure> check(const Stop& stop);
   /// Of that only what a film of the stop says: not its exercises.
   std::vector<Failure> check_told(const Stop& stop);
@@ -74,6 +74,8 @@ class ScriptRuns {
   trace::FactRuns runs_from(const std::string& run);
   std::string value_text(std::string_view fact, const Spot& spot);
   void check(const std::vector<Expectation>& expect, const Spot& spot, std::vector<Failure>& failures);
+  void check(const Stop& stop, const Exercise& exercise, std::vector<Failure>& failures);
+  void check_choices(const Stop& stop, std::vector<Failure>& failures);
   void check_text(const std::string& text, const std::string& where, const Spot& spot,
                   std::vector<Failure>& failures);
 

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/script_exercise_read.h"
 #include "app/script_facts.h"
+#include "app/script_place_read.h"
 #include "app/view_names.h"
 #include "app/wav_file.h"
-#include "viz/layout/panel_names.h"
 
 namespace attn::app {
 namespace {
@@ -16,139 +17,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr double kLongestHold = 600.0;  // seconds
-
-/// A member that must be 0 or more.
-void read_index(ObjectReader& object, const char* key, std::optional<int>& value) {
-  int number = 0;
-  if (!object.read(key, number)) return;
-  if (number < 0) object.fail(key, fmt::format("{} is {}", object.path(key), number), "use 0 or more");
-  value = number;
-}
-
-template <class E>
-void read_view(ObjectReader& object, const char* key, std::optional<E>& value) {
-  std::string name;
-  if (!object.read(key, name)) return;
-  value = view_named<E>(name);
-  if (!value) {
-    object.fail(key, fmt::format("{} is '{}'", object.path(key), name), suggest(name, view_names<E>()));
-  }
-}
-
-/// A request by its label, or by its number.
-int read_request_id(ObjectReader& object, const char* key, const Scenario& scenario) {
-  if (!object.raw(key)->is_string()) {
-    std::optional<int> id;
-    read_index(object, key, id);
-    return *id;
-  }
-  std::string label;
-  object.read(key, label);
-  const auto found = std::ranges::find(scenario.requests, label, &ScenarioRequest::id);
-  if (found == scenario.requests.end()) {
-    std::vector<std::string> labels;
-    for (const ScenarioRequest& request : scenario.requests) labels.push_back(request.id);
-    object.fail(key, fmt::format("there is no request '{}'", label), suggest(label, labels));
-  }
-  return static_cast<int>(found - scenario.requests.begin());
-}
-
-/// "goto" and "step_to": a place in the computation.
-void read_moment(ObjectReader& object, Place& place) {
-  read_index(object, "step", place.step);
-  trace::Stage stage{};
-  if (object.read("stage", stage)) place.stage = stage;
-  read_index(object, "layer", place.layer);
-  read_index(object, "head", place.head);
-  read_index(object, "tile", place.tile);
-}
-
-void read_place(ObjectReader& object, const Scenario& scenario, Place& place) {
-  if (auto moment = object.object("goto")) {
-    read_moment(*moment, place);
-    moment->finish();
-  }
-  if (auto select = object.object("select")) {
-    if (select->raw("seq") != nullptr) place.seq = read_request_id(*select, "seq", scenario);
-    read_index(*select, "row", place.row);
-    read_index(*select, "col", place.col);
-    read_index(*select, "block", place.block);
-    select->finish();
-  }
-}
-
-template <class T>
-void read_optional(ObjectReader& object, const char* key, std::optional<T>& value) {
-  T read{};
-  if (object.read(key, read)) value = read;
-}
-
-trace::Variant read_variant(ObjectReader& compare, const char* side) {
-  trace::Variant variant;
-  auto object = compare.object(side);
-  if (!object) return variant;  // as recorded
-  read_optional(*object, "path", variant.path);
-  read_optional(*object, "level", variant.level);
-  read_optional(*object, "mask", variant.mask);
-  read_optional(*object, "head_map", variant.head_map);
-  read_optional(*object, "k_tile", variant.k_tile);
-  read_optional(*object, "num_splits", variant.num_splits);
-  object->finish();
-  return variant;
-}
-
-void read_shown(ObjectReader& object, Shown& shown) {
-  if (auto compare = object.object("compare")) {
-    shown.compare = {read_variant(*compare, "a"), read_variant(*compare, "b")};
-    shown.stage = viz::StageView::compare;
-    compare->finish();
-  }
-  read_view(object, "view", shown.stage);
-  read_view(object, "side", shown.side);
-  std::string panel;
-  if (object.read("panel", panel)) {
-    shown.panel = viz::panel_named(panel);
-    if (viz::panel_title(*shown.panel).empty()) {
-      std::vector<std::string> names;
-      for (int i = 0; i < viz::kNumPanels; ++i) {
-        const auto id = static_cast<viz::PanelId>(i);
-        if (!viz::panel_title(id).empty()) names.emplace_back(viz::panel_name(id));
-      }
-      object.fail("panel", fmt::format("{} is '{}'", object.path("panel"), panel), suggest(panel, names));
-    }
-  }
-  object.read("annotate", shown.annotate);
-}
-
-/// "task" or "break_it" of a stop.
-std::optional<Exercise> read_exercise(ObjectReader& object, const char* key, const Stop& stop,
-                                      RunTable& runs) {
-  auto found = object.object(key);
-  if (!found) return std::nullopt;
-  Exercise exercise;
-  exercise.run = stop.run;
-  if (auto set = found->object("set")) {
-    constexpr std::string_view kEngine = "engine.";
-    for (const std::string& name : set->keys()) {
-      if (!name.starts_with(kEngine)) {
-        set->fail(name.c_str(), fmt::format("'{}' is no switch", name),
-                  "an exercise sets engine switches: \"engine.mask_alignment\"");
-      }
-      const Json& value = *set->raw(name.c_str());
-      exercise.switches.emplace_back(name.substr(kEngine.size()),
-                                     value.is_string() ? value.get<std::string>() : value.dump());
-    }
-    const char* what = std::string_view(key) == "task" ? "task" : "break it";
-    exercise.run = runs.change(stop.run, fmt::format("{}: {}", stop.name, what), *set);
-  }
-  read_place(*found, runs.scenario(exercise.run), exercise.place);
-  read_shown(*found, exercise.shown);
-  exercise.text = read_fact_text(*found, "do", runs);
-  if (exercise.text.empty()) found->missing("do", "say what to do, in one or two sentences");
-  exercise.expect = read_expect(*found, runs);
-  found->finish();
-  return exercise;
-}
 
 void read_hold(ObjectReader& object, const fs::path& folder, Stop& stop) {
   const Json* hold = object.raw("hold");
@@ -202,6 +70,8 @@ class StopReader {
     stop.run = parent.run;
     stop.place = parent.place;
     stop.shown = parent.shown;
+    stop.controls = parent.controls;
+    stop.send = parent.send;
     stop.where = object.where("");
     read_name(object, parent, stop);
     if (object.read("run", stop.run) && !runs_.has(stop.run)) {
@@ -213,13 +83,15 @@ class StopReader {
     stop.predict = read_fact_text(object, "predict", runs_);
     if (object.read("hide", stop.hide) && stop.predict.empty())
       object.fail("hide", "the stop hides an answer and asks nothing", "give it predict, or leave hide out");
+    read_choices(object, stop);
     read_place(object, runs_.scenario(stop.run), stop.place);
     read_walk(object, stop);
     read_shown(object, stop.shown);
     read_hold(object, folder_, stop);
+    read_controls(object, stop, runs_);
     stop.expect = read_expect(object, runs_);
-    stop.task = read_exercise(object, "task", stop, runs_);
-    stop.break_it = read_exercise(object, "break_it", stop, runs_);
+    read_tasks(object, stop, runs_);
+    stop.break_it = read_exercise(object, "break_it", stop, "break it", runs_);
     std::vector<ObjectReader> nested = object.objects("sub");
     object.finish();
     if (stop.caption.empty() && nested.empty()) {
@@ -230,6 +102,16 @@ class StopReader {
   }
 
  private:
+  void read_choices(ObjectReader& object, Stop& stop) const {
+    stop.right = read_fact_text(object, "right", runs_);
+    if (!read_fact_texts(object, "choices", runs_, stop.choices)) return;
+    if (stop.predict.empty())
+      object.fail("choices", "the stop has answers and asks nothing",
+                  "give it predict, or leave choices out");
+    if (stop.right.empty())
+      object.missing("right", "say which of the choices is right, by a fact: \"{slot_mapping[A]}\"");
+  }
+
   void read_name(ObjectReader& object, const Stop& parent, Stop& stop) const {
     stop.name = object.need<std::string>("stop", "give every stop a name of its own");
     if (!parent.name.empty()) stop.name = parent.name + " > " + stop.name;

@@ -192,6 +192,7 @@ bool Session::apply_run(const viz::Command& command) {
 void Session::tick(viz::ViewState& view, Clock::time_point now) {
   refresh();
   follow_lesson(view);
+  fill_hands(view);
   if (std::exchange(forget_loop_, false)) view.loop = {};
   if (const auto shown = std::exchange(show_next_, std::nullopt)) view.stage = *shown;
   now_ = now;

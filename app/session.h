@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -165,7 +166,7 @@ class Session {
   void begin_lesson();
   void end_lesson();
   void leave_stop();
-  void show_run(const Scenario& wanted, const std::string& name);
+  void show_run(const Scenario& wanted, const std::string& name, int steps);
   void follow_lesson(viz::ViewState& view);
   void arrive(viz::ViewState& view);
   void stand(const Place& place, viz::ViewState& view);
@@ -173,14 +174,25 @@ class Session {
   int steps_wanted(const EngineConfig& config) const;
   void ask_of_stop();
   void ask_of_next();
-  void ask_of_task();
+  void ask_of_task(const Standing& now);
   void ask(std::vector<std::string> texts, const Exercise* exercise, const trace::FactPlace& place,
            std::function<void(const LessonAnswer&)> done);
   void start_facts(LessonQuestion question, std::function<void(const LessonAnswer&)> done);
   void finish_facts();
-  Standing standing(const viz::ViewState& view) const;
+  Standing standing(const viz::ViewState& view);
   bool setting_out() const { return lesson_ && !lesson_->arrived(); }
   void keep_progress();
+
+  // session_hands.cpp: what the lesson lets one turn and send
+  bool apply_hands(const viz::Command& command, viz::ViewState& view);
+  void turn(const Control& control, std::size_t to, viz::ViewState& view);
+  void start_over();
+  void send_request();
+  bool by_hand() const;
+  std::vector<SentRequest> sent_requests() const;
+  bool runs_here(const std::string& run);
+  int value_of(const Control& control, const viz::ViewState& view);
+  void fill_hands(const viz::ViewState& view);
 
   // session_files.cpp
   void open_file(const std::string& link);
@@ -203,6 +215,7 @@ class Session {
   void record_clicks(const viz::ViewState& view);
   void look_at_clicks(const viz::ViewState& view);
   void save_clicks();
+  const std::string& clicks_run();
 
   // session_reload.cpp: the file of what is open was written again
   void start_watch();
@@ -251,16 +264,28 @@ class Session {
   std::vector<std::unique_ptr<OpenRun>> parked_;  // runs of the script that are not shown now, oldest first
   std::shared_ptr<RecordedRuns> recorded_runs_;   // for its facts
   std::unique_ptr<Job> facts_job_;
-  bool next_asked_ = false;  // for the caption of the stop after this one
+  std::vector<ScenarioRequest> outbox_;  // of a run that was started over
+  std::size_t sent_ = 0;                 // of them
+  std::vector<viz::Handle> handles_;     // as they stand
+  std::optional<viz::Outbox> outbox_now_;
+  std::pair<std::string, std::size_t> turning_;         // control and value that were asked for last
+  std::map<std::string, bool, std::less<>> runs_here_;  // by run of the script: whether it is open
+  const trace::Store* runs_here_of_ = nullptr;          // the store for which that was looked up
+  bool next_asked_ = false;                             // for the caption of the stop after this one
 
-  std::unique_ptr<ClickScript> clicks_;  // while clicks are recorded
-  Clock::time_point now_{};              // of the last tick
+  std::unique_ptr<ClickScript> clicks_;                        // while clicks are recorded
+  std::string clicks_run_;                                     // what runs, as their scenario has it ...
+  std::pair<const trace::Store*, std::size_t> clicks_run_of_;  // ... of that run, with so many typed prompts
+  Clock::time_point now_{};                                    // of the last tick
   std::chrono::milliseconds watch_every_{0};
   std::unique_ptr<FileWatch> watch_;
   Subject file_subject_;    // of the scenario that is open, as its file was read last
   std::string file_error_;  // why it could not be read again; said until it can
   Bin bin_;                 // last: what lies in it may use what stands above
 };
+
+/// Whether that is what runs there, with nothing typed by hand.
+bool is_run(const OpenRun& run, const Scenario& wanted);
 
 /// Waits until the session stands where the link points; a live run is run up to there. Throws InputError
 /// when there is no such place.

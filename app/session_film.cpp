@@ -54,22 +54,24 @@ std::string Session::run_text(bool again) {
   return recorded.dump(2);
 }
 
-/// A script that is told is filmed as it is; anything else step by step, as it is looked at.
+/// A script that is told is filmed as it is, unless what runs now is wanted; anything else step by step, as
+/// it is looked at.
 std::string Session::film_text(const viz::Command& command, const viz::ViewState& view) {
   Json document;
-  if (lesson_) {
+  const bool told = lesson_ && command.a == 0;
+  if (told) {
     const fs::path folder = lesson_subject_.link.path.parent_path();
     document = movable(Json::parse(lesson_->scenario().text), folder);
   } else {
     document = Json::parse(run_text(false));
     Place place = place_of(selection_, *open_->store());
-    if (command.a == 0) place.step.reset();
+    if (command.a != 1) place.step.reset();
     Json begin = Json::object();
     write_place(place, begin);
     write_shown(shown_of(view, variants_here()), begin);
     document["begin"] = std::move(begin);
   }
-  document["name"] = lesson_ ? lesson_->scenario().name : open_->subject().title;
+  document["name"] = told ? lesson_->scenario().name : open_->subject().title;
   const auto [width, height] = parse_size(command.value);
   document["size"] = {width, height};
   document["theme"] = std::string(viz::theme_of(viz::theme_in_use(view)).name);
@@ -102,9 +104,12 @@ void Session::finish_film() {
 
 void Session::fill_film() {
   frame_.film = films_.now();
+  frame_.film.stem = open_->subject().link.path.stem().string();
   frame_.film.whole = lesson_ != nullptr;
   frame_.film.what = lesson_ ? fmt::format("'{}' as it is told", lesson_->scenario().name) : "this run";
-  frame_.film.stem = open_->subject().link.path.stem().string();
+  if (!lesson_ || !open_->store()) return;
+  frame_.film.by_hand = lesson_->arrived() && !runs_here(lesson_->run());
+  frame_.film.run = frame_.film.by_hand ? "what you made of it" : "this run alone";
 }
 
 }  // namespace attn::app

@@ -25,7 +25,11 @@ const viz::Frame& Session::frame() {
   fill_film();
   frame_.clicks = clicks_ ? clicks_->num_stops() : -1;
   frame_.lesson.reset();
-  if (lesson_) frame_.lesson = lesson_->now();
+  if (lesson_) {
+    frame_.lesson = lesson_->now();
+    frame_.lesson->handles = handles_;
+    frame_.lesson->outbox = outbox_now_;
+  }
   if (!open_->store()) return frame_;
   frame_.manifest = &open_->store()->manifest();  // grows with the prompts that are typed
   frame_.index = selection_.step;

@@ -14,11 +14,6 @@
 namespace attn::app {
 namespace {
 
-/// Whether that is what runs there, with nothing typed by hand.
-bool is_run(const OpenRun& run, const Scenario& wanted) {
-  return same_run(run.subject().scenario, wanted) && (!run.engine() || run.engine()->added().empty());
-}
-
 /// With middle dots between them, where a narrow line may end.
 std::string joined(const std::vector<std::string>& numbers) {
   return fmt::format("{}", fmt::join(numbers, "  \xC2\xB7  "));
@@ -45,6 +40,10 @@ std::string no_break_it(const Lesson& lesson) {
 }
 
 }  // namespace
+
+bool is_run(const OpenRun& run, const Scenario& wanted) {
+  return same_run(run.subject().scenario, wanted) && (!run.engine() || run.engine()->added().empty());
+}
 
 void Session::tell_scripts(LessonsProgress progress) {
   tell_ = true;
@@ -89,9 +88,9 @@ void Session::apply_lesson(const viz::Command& command, viz::ViewState& view) {
     keep_progress();
     frame_.lessons = lesson_cards(lessons_progress_);
   }
-  if (!lesson_) return;
+  if (!lesson_ || apply_hands(command, view)) return;
   const bool asked = lesson_->now().asking;
-  if (command.kind == Kind::answer) lesson_->answer();
+  if (command.kind == Kind::answer) lesson_->answer(command.a - 1);
   if (command.kind == Kind::next_stop) {
     const int by = command.a < 0 ? -1 : 1;
     if (!lesson_->next(by))
@@ -127,25 +126,26 @@ void Session::leave_stop() {
   if (facts_job_) facts_job_->cancel();
   bin_.put(std::move(facts_job_));
   follow_ = false;
-  show_run(scenario_of(lesson_->scenario(), lesson_->run()), lesson_->run());
+  const Scenario& wanted = scenario_of(lesson_->scenario(), lesson_->run());
+  show_run(wanted, lesson_->run(), steps_wanted(wanted.engine));
 }
 
 /// Puts a run of the script on screen: the one that is open, one that was shown before, or a new one.
-void Session::show_run(const Scenario& wanted, const std::string& name) {
+void Session::show_run(const Scenario& wanted, const std::string& name, int steps) {
   if (is_run(*open_, wanted)) return;
+  Subject subject = lesson_subject_;
+  const std::string text = name.empty() ? "running " + subject.title : "running " + name;
   const auto parked = std::ranges::find_if(parked_, [&](const auto& run) { return is_run(*run, wanted); });
   if (parked != parked_.end()) {
     std::unique_ptr<OpenRun> run = std::move(*parked);
     parked_.erase(parked);
-    return put_in_place(std::move(run));
+    if (run->engine()) run->engine()->run_to(steps);
+    return begin({.run = std::move(run), .steps = steps, .text = text, .arrival = Arrival::of_stop});
   }
-  Subject subject = lesson_subject_;
   subject.store = nullptr;
   subject.kind = FileKind::scenario;
   subject.scenario = wanted;
-  const std::string text = name.empty() ? "running " + subject.title : "running " + name;
   if (wanted.recorded.empty()) {
-    const int steps = steps_wanted(wanted.engine);
     return begin({.run = std::make_unique<OpenRun>(std::move(subject), choice_, changed_,
                                                    std::filesystem::path{}, steps),
                   .steps = steps,
@@ -166,13 +166,17 @@ void Session::show_run(const Scenario& wanted, const std::string& name) {
       });
 }
 
-Standing Session::standing(const viz::ViewState& view) const {
+Standing Session::standing(const viz::ViewState& view) {
   Standing now{.store = open_->store().get(),
                .selection = selection_,
                .compare = std::nullopt,
                .stage = view.stage,
                .side = view.side,
-               .maximised = view.maximised};
+               .maximised = view.maximised,
+               .true_memory = view.attention.true_memory,
+               .sent = sent_requests()};
+  const Exercise* task = lesson_->task();
+  now.run_open = task == nullptr || !task->asks_run || runs_here(task->run);
   if (view.stage == viz::StageView::compare) now.compare = variants_here();
   return now;
 }
@@ -182,7 +186,7 @@ void Session::follow_lesson(viz::ViewState& view) {
   if (!lesson_ || job_ || next_ || !open_->store()) return;
   if (!lesson_->arrived()) return arrive(view);
   if (num_steps() == 0) return;
-  if (lesson_->watch(standing(view))) return ask_of_task();
+  if (lesson_->watch(standing(view))) return ask_of_task(standing(view));
   if (view.teach.notes && !facts_job_ && !next_asked_) ask_of_next();
 }
 
@@ -243,18 +247,16 @@ void Session::ask_of_stop() {
     const trace::FactPlace there = fact_place(lesson_->place(), lesson_->shown());
     return ask({stop.break_it->text}, &*stop.break_it, there, [this](const LessonAnswer& answer) {
       if (answer.texts.size() != 1) return;
-      const viz::LessonNow& now = lesson_->now();
-      lesson_->told(now.caption, now.notes, now.task ? now.task->text : "", answer.texts[0]);
+      lesson_->broken_told(answer.texts[0]);
       std::vector<std::string> proofs = answer.right;
       proofs.insert(proofs.end(), answer.wrong.begin(), answer.wrong.end());
       lesson_->broken_proved(joined(proofs));
     });
   }
-  ask({stop.caption, stop.notes, stop.task ? stop.task->text : "", stop.break_it ? stop.break_it->text : ""},
-      nullptr, fact_place(stop.place, stop.shown), [this](const LessonAnswer& answer) {
-        if (answer.texts.size() == 4)
-          lesson_->told(answer.texts[0], answer.texts[1], answer.texts[2], answer.texts[3]);
-      });
+  ask(lesson_->texts(), nullptr, fact_place(stop.place, stop.shown), [this](const LessonAnswer& answer) {
+    lesson_->told(answer.texts);
+    keep_progress();
+  });
 }
 
 /// What the speaker will say next: of another place, and often of another run.
@@ -271,11 +273,11 @@ void Session::ask_of_next() {
   });
 }
 
-void Session::ask_of_task() {
+void Session::ask_of_task(const Standing& now) {
   const trace::FactPlace here =
       fact_place(selection_, open_->store()->step(selection_.step)->step, variants_here());
-  ask({}, &*lesson_->stop().task, here, [this](const LessonAnswer& answer) {
-    lesson_->task_checked(joined(answer.right), joined(answer.wrong));
+  ask({}, lesson_->task(), here, [this, now](const LessonAnswer& answer) {
+    lesson_->task_checked(joined(answer.right), joined(answer.wrong), now);
     keep_progress();
   });
 }

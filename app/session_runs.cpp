@@ -135,7 +135,8 @@ void Session::take_next() {
   OpenRun& run = *next_->run;
   run.refresh();
   const LiveEngine::Status& status = run.status();
-  if (status.startup_error || (run.engine() && run.num_steps() == 0 && !status.busy)) {
+  const bool none = run.engine() && run.num_steps() == 0 && next_->steps > 0;
+  if (status.startup_error || (none && !status.busy)) {
     try {
       if (status.startup_error) std::rethrow_exception(status.startup_error);
       say(status.error.empty() ? "the run has no steps" : status.error);
@@ -145,7 +146,7 @@ void Session::take_next() {
     bin_.put(std::move(next_->run));
     return next_.reset();
   }
-  if (run.num_steps() < next_->steps && status.busy) return;
+  if ((run.num_steps() < next_->steps || !run.store()) && status.busy) return;
   Next next = std::move(*next_);
   next_.reset();
   if (next.arrival == Arrival::opened) {
@@ -162,7 +163,7 @@ void Session::take_next() {
 
 /// What was open is kept while its script is told: one comes back to it at once.
 void Session::put_in_place(std::unique_ptr<OpenRun> run) {
-  constexpr std::size_t kMostParked = 8;
+  constexpr std::size_t kMostParked = 12;  // a slider may stand for nine
   std::unique_ptr<OpenRun> before = std::exchange(open_, std::move(run));
   if (lesson_ && !recorded_) {
     parked_.push_back(std::move(before));
@@ -174,6 +175,8 @@ void Session::put_in_place(std::unique_ptr<OpenRun> run) {
     bin_.put(std::move(before));
   }
   attached_ = nullptr;
+  runs_here_of_ = nullptr;
+  clicks_run_of_ = {};
   forget_loop_ = true;
   recorded_ = false;
   saved_steps_ = 0;

@@ -174,16 +174,21 @@ struct Command {
     list_folder,    // text: path, "" = the folder of what is open; fills Frame::folder
     list_lessons,   // fills Frame::lessons
     next_stop,      // a: +1 or -1 stops of the lesson; answers first what is asked
-    answer,         // what the lesson asks: caption and numbers are shown
+    answer,         // what the lesson asks: caption and numbers are shown; a: 1 + the choice that was
+                    // picked, 0: none was
     break_lesson,   // the lesson's break it: sets its switches, or mends them
+    turn_handle,    // text: a handle of the lesson, value: one of its labels
+    start_over,     // the run of the stop anew, with none of its requests sent
+    send_request,   // the next of them; it enters with the next step
     save_trace,     // text: path
     export_tensor,  // text: path (.safetensors or .csv), value: "q", "k", "v", "o", "lse", "weights",
                     // "scores"
     copy_state,     // the text twin into the clipboard
     copy_text,      // text: into the clipboard
     still,          // text: path or "" for a name of its own; a PNG of the window
-    record_film,    // text: where to, by its ending or a folder NAME/; value: "1080p", "960x540"; a: 1 = from
-                    // this step on, where what is open has no stops
+    record_film,    // text: where to, by its ending or a folder NAME/; value: "1080p", "960x540"; a: 0 = all
+                    // of it, a lesson as it is told; of a run, also of that of a lesson: 1 = from this step
+                    // on, 2 = from its first step on
     cancel_film,
     record_clicks,  // begins to write down what the user does; again: saves it as a scenario
     toggle_full_screen,

@@ -209,6 +209,11 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       return push_move(commands, view.grain, 1);
     case KeyAction::run_to:
       return do_run_to(selection, view, commands);
+    case KeyAction::select_seq:
+      if (!frame.lesson || !frame.lesson->asking || frame.lesson->choices.empty()) break;
+      // While a question has answers to pick from, the digits pick one.
+      if (argument < std::ssize(frame.lesson->choices)) push(commands, Command::Kind::answer, argument + 1);
+      return;
     case KeyAction::blank:
       if (view.mode == ScreenMode::present) {
         view.teach.blank = !view.teach.blank;

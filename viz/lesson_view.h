@@ -28,6 +28,22 @@ struct ExerciseNow {
   bool on = false;          // of break it: the switches are set
   std::string proof = {};   // the numbers that prove it; "" until it is done
   std::string missed = {};  // the window stands right but a number is wrong: which
+  int passed = 0;           // of a task that is a walk: places of it that one has come through ...
+  int places = 0;           // ... of so many; 0: it is none
+};
+
+/// Something that is turned in the lesson itself: an engine switch, one of several runs, two launches.
+struct Handle {
+  std::string name;
+  std::vector<std::string> labels;  // of its values
+  int at = -1;                      // the value in force; -1: none of these
+};
+
+/// Requests that the learner sends with their own hands.
+struct Outbox {
+  std::vector<std::string> labels;  // in the order in which they can be sent
+  int sent = -1;                    // how many of them; -1: they came by themselves, nothing was started anew
+  int waiting = 0;                  // of the sent ones: not taken in by a step yet
 };
 
 /// The stop that is told.
@@ -35,15 +51,23 @@ struct LessonNow {
   std::string title;  // of the lesson
   int stop = 0;
   int num_stops = 0;
-  std::string name;      // of the stop
-  std::string caption;   // numbers filled in
-  std::string question;  // to be answered before caption and numbers are shown
-  bool asking = false;   // it is not answered yet
-  std::string notes;     // for the speaker
-  std::string next;      // name of the next stop, "" at the last
+  std::string name;                       // of the stop
+  std::string caption;                    // numbers filled in
+  std::string question;                   // to be answered before caption and numbers are shown
+  bool asking = false;                    // it is not answered yet
+  std::vector<std::string> choices = {};  // answers to pick from; empty: it is thought about
+  int guessed = -1;                       // which was picked; -1: none
+  int right = -1;                         // which is right; -1 until it is known
+  std::string notes;                      // for the speaker
+  std::string next;                       // name of the next stop, "" at the last
   std::string next_caption;
-  std::optional<ExerciseNow> task;
+  std::optional<ExerciseNow> task;  // the first that is not done, else the last
+  int num_tasks = 0;
+  int tasks_done = 0;
+  std::string task_proof = {};  // of the task that was done last
   std::optional<ExerciseNow> break_it;
+  std::vector<Handle> handles = {};
+  std::optional<Outbox> outbox = {};
   std::vector<std::string> rings;  // marks to ring
   std::string where;               // "01-two-jobs.json:31"
   bool ready = false;              // the run stands where the stop points

@@ -176,6 +176,35 @@ std::string value_text(const Switch& s, const std::string& value) {
   return fmt::format("{} = {}{}", s.name, value, value == s.default_value ? "  (default)" : "");
 }
 
+/// What the lesson lets one turn and send: by keyboard through the palette.
+void add_hands(const Ui& ui, std::vector<MenuEntry>& out) {
+  if (!ui.frame.lesson) return;
+  bool first = true;
+  const auto add = [&](const std::string& title, bool checked, Command command) {
+    out.push_back(command_entry({.name = "lesson " + title,
+                                 .title = title,
+                                 .heading = first ? "Lesson" : "",
+                                 .checked = checked,
+                                 .rule = std::exchange(first, false)},
+                                std::move(command)));
+  };
+  for (const Handle& handle : ui.frame.lesson->handles) {
+    for (std::size_t i = 0; i < handle.labels.size(); ++i) {
+      Command command;
+      command.kind = Command::Kind::turn_handle;
+      command.text = handle.name;
+      command.value = handle.labels[i];
+      add(fmt::format("{}: {}", handle.name, handle.labels[i]), static_cast<int>(i) == handle.at, command);
+    }
+  }
+  if (!ui.frame.lesson->outbox) return;
+  Command command;
+  command.kind = Command::Kind::start_over;
+  add("Start over, nothing sent", false, command);
+  command.kind = Command::Kind::send_request;
+  if (ui.frame.lesson->outbox->sent >= 0) add("Send the next request", false, command);
+}
+
 /// Every value of the switches that keep the answer right; the one in force is ticked.
 void add_switches(const Ui& ui, std::vector<MenuEntry>& out) {
   for (const Switch& s : ui.frame.switches) {
@@ -268,6 +297,7 @@ std::vector<MenuEntry> menu_entries(const Ui& ui, Menu menu) {
       add_files(ui.frame.recent_files, "Recent files", out);
       break;
     case Menu::run:
+      add_hands(ui, out);
       add_run(ui, out);
       break;
     case Menu::go:

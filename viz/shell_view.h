@@ -37,6 +37,7 @@ struct ShellView {
   std::string tensor = "weights";     // what export writes
   std::string film_size = "1080p";    // of the film dialog
   bool film_from_here = false;        // it begins at this step, not at the first
+  bool film_run = false;              // of a lesson: what runs now, not what is told
   PanelId focused = PanelId::count_;  // ring of the Tab key
   Split dragged = Split::count_;      // being dragged with the mouse
 

@@ -3,10 +3,8 @@
 worked out by hand. Needs nothing but Python.
 
   softmax-tiles.safetensors       lesson 9: one query, keys with scores 1 3 | 2 5 | 0 4, values 1 .. 6
-  softmax-tiles-moved.safetensors the same keys, their blocks in another order
+  softmax-tiles-moved.safetensors the same keys, their blocks in another order; so largest-first
   softmax-tiles-beside.safetensors the same beside a second sequence of 18 keys, so that A can be padded
-  padding-thieves.safetensors     lesson 10: two sequences of 3 and 9 keys; every key has score 0, 2 or -2 in
-                                  heads 0, 1 and 2
 """
 import json
 import pathlib
@@ -47,21 +45,7 @@ def softmax_tiles(name, tables, beside=()):
     }, {"scale": "1"})
 
 
-def padding_thieves():
-    lengths, block_size, tables = [3, 9], 4, [[0, -1, -1], [3, 1, 2]]
-    shape = [4, block_size, 1, HEAD_DIM]
-    slots = shape[0] * block_size
-    values = [x for slot in range(slots) for x in [1.0 + slot % 3, 1.0] + [0.0] * (HEAD_DIM - 2)]
-    write("padding-thieves.safetensors", {
-        "q": ("F32", [2, 3, HEAD_DIM], [x for _ in lengths for s in (0, 2, -2) for x in vector(s)]),
-        "k_cache": ("F32", shape, [x for _ in range(slots) for x in vector(1)]),
-        "v_cache": ("F32", shape, values),
-        "block_tables": ("I32", [2, 3], [block for table in tables for block in table]),
-        "context_lens": ("I32", [2], lengths),
-    }, {"scale": "1"})
-
-
 softmax_tiles("softmax-tiles.safetensors", [[0, 1, 2]])
 softmax_tiles("softmax-tiles-moved.safetensors", [[2, 0, 1]])
+softmax_tiles("softmax-tiles-largest-first.safetensors", [[1, 2, 0]])
 softmax_tiles("softmax-tiles-beside.safetensors", [[0, 1, 2] + [-1] * 6, list(range(3, 12))], beside=[1] * 18)
-padding_thieves()

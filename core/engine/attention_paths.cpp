@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/engine/fixed_scores.h"
 #include "core/trace/launch_shape.h"
 #include "kernels/common/check.h"
 #include "kernels/common/plan.h"
@@ -106,6 +107,14 @@ void AttentionPaths::begin(const trace::StepRecord& step, const StaticInputs& in
 AttentionOutput AttentionPaths::forward(int layer, const QkvView& qkv, const KvLayer& cache, StageLog& log) {
   ATTN_CHECK(step_ != nullptr, "forward before begin");
   layer_ = layer;
+  fix_scores(device_, step_->config.scores,
+             {.qkv = qkv,
+              .rows = num_tokens_,
+              .heads = num_heads_,
+              .kv_heads = num_kv_heads_,
+              .head_dim = head_dim_,
+              .dtype = dtype_},
+             log);
   if (cache.k_cache) store(qkv, cache, log);
   if (step_->path == AttentionPath::identity) {  // @attention_identity
     log.enter(Stage::attention, layer);

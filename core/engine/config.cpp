@@ -46,6 +46,9 @@ void EngineConfig::validate() const {
   if (graph_skip_cache_ops && !cuda_graphs) {
     throw InputError("engine.graph_skip_cache_ops is true without cuda_graphs; set engine.cuda_graphs too");
   }
+  if (scores != Scores::computed && cuda_graphs) {
+    throw InputError("engine.scores cannot be set in a captured graph; set engine.cuda_graphs to false");
+  }
 }
 
 }  // namespace attn

@@ -11,6 +11,7 @@ namespace attn {
 enum class DecodePath : std::uint8_t { paged, gather_masked, gather_padded };
 enum class PrefillPath : std::uint8_t { paged, gather_flatten };  // both packed when nothing is cached
 enum class FreeListOrder : std::uint8_t { ordered, scrambled };
+enum class Scores : std::uint8_t { computed, zero, two, minus_two };  // or every score is that number
 enum class HashPolicy : std::uint8_t { head, old };  // head: hash after the forward; old: at allocate
 
 /// Highest level of each attention operation (kernels/attention); 1 is the lowest.
@@ -37,11 +38,12 @@ struct EngineConfig {
   FreeListOrder free_list = FreeListOrder::ordered;
   std::uint64_t free_list_seed = 0;
   HashPolicy policy = HashPolicy::head;
-  bool warmup = false;           // record nano-vllm's warmup forward as step 0
-  bool warmup_identity = false;  // the gather variant's guard: no context -> attention returns q
-  std::uint64_t seed = 0;        // sampling
-  int record_layers = -1;        // layers whose q, k, v, o are traced: -1 all, 0 none, n first n
-  bool cuda_graphs = false;      // decode steps are captured once per bucket size and replayed
+  bool warmup = false;               // record nano-vllm's warmup forward as step 0
+  bool warmup_identity = false;      // the gather variant's guard: no context -> attention returns q
+  std::uint64_t seed = 0;            // sampling
+  int record_layers = -1;            // layers whose q, k, v, o are traced: -1 all, 0 none, n first n
+  Scores scores = Scores::computed;  // else q and k are set so that every score of a key is that number
+  bool cuda_graphs = false;          // decode steps are captured once per bucket size and replayed
 
   // "Break it": each makes the engine do what a known bug does. What exactly, and what shows: switches.cpp.
   HeadMap head_map = HeadMap::grouped;  // modulo: query head h reads KV head h % Hkv

@@ -35,6 +35,7 @@ void visit_fields(Visit&& visit, Config& config) {
   visit("warmup_identity", config.warmup_identity);
   visit("seed", config.seed);
   visit("record_layers", config.record_layers);
+  visit("scores", config.scores);
   visit("cuda_graphs", config.cuda_graphs);
   visit("head_map", config.head_map);
   visit("forget_store", config.forget_store);

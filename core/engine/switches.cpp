@@ -136,6 +136,13 @@ void add_choices(Menu& menu) {
               "After their keys exist (head), or when they are allocated (old), which can give false hits.");
   menu.choice("free_list", {"ordered", "scrambled"}, "Order of the free blocks",
               "At the start free blocks are taken in order or shuffled; the answer is the same.");
+  menu.number(
+      "max_num_batched_tokens", {"2", "3", "4", "8", "512"}, "Tokens of a prefill step",
+      "At most so many prompt tokens go through the model in one step; a longer prompt is read in chunks.");
+  menu.choice(
+      "scores", {"computed", "0", "2", "-2"}, "Scores of the keys",
+      "Computed, or set: q and k of every layer are put so that each key has that score. The answer is "
+      "then not the model's.");
   menu.flag("warmup", "Warm-up is recorded",
             "The forward that an engine runs before it has a cache is recorded as step 0.");
   menu.flag("warmup_identity", "Warm-up returns q",

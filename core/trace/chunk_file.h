@@ -13,7 +13,7 @@
 
 namespace attn::trace {
 
-inline constexpr std::uint32_t kTraceVersion = 3;
+inline constexpr std::uint32_t kTraceVersion = 4;
 
 /// What a chunk holds; the four letters are readable in a hex dump. A reader skips kinds it does not know.
 enum class ChunkKind : std::uint32_t {

@@ -25,6 +25,8 @@ inline constexpr FreeListOrder kLastOf<FreeListOrder> = FreeListOrder::scrambled
 template <>
 inline constexpr HashPolicy kLastOf<HashPolicy> = HashPolicy::old;
 template <>
+inline constexpr Scores kLastOf<Scores> = Scores::minus_two;
+template <>
 inline constexpr StepKind kLastOf<StepKind> = StepKind::decode;
 template <>
 inline constexpr SeqStatus kLastOf<SeqStatus> = SeqStatus::finished;

@@ -30,6 +30,7 @@ constexpr auto kHeadMaps = std::to_array<std::string_view>({"grouped", "modulo"}
 constexpr auto kDecodePaths = std::to_array<std::string_view>({"paged", "gather_masked", "gather_padded"});
 constexpr auto kPrefillPaths = std::to_array<std::string_view>({"paged", "gather_flatten"});
 constexpr auto kFreeListOrders = std::to_array<std::string_view>({"ordered", "scrambled"});
+constexpr auto kScores = std::to_array<std::string_view>({"computed", "0", "2", "-2"});
 constexpr auto kHashPolicies = std::to_array<std::string_view>({"head", "old"});
 
 }  // namespace
@@ -45,6 +46,8 @@ std::string_view name_of(DecodePath path) { return pick(kDecodePaths, path); }
 std::string_view name_of(PrefillPath path) { return pick(kPrefillPaths, path); }
 std::string_view name_of(FreeListOrder order) { return pick(kFreeListOrders, order); }
 std::string_view name_of(HashPolicy policy) { return pick(kHashPolicies, policy); }
+
+std::string_view name_of(Scores scores) { return pick(kScores, scores); }
 
 std::string hash_text(std::uint64_t hash) { return fmt::format("0x{:016x}", hash); }
 

@@ -22,6 +22,7 @@ std::string_view name_of(DecodePath path);
 std::string_view name_of(PrefillPath path);
 std::string_view name_of(FreeListOrder order);
 std::string_view name_of(HashPolicy policy);
+std::string_view name_of(Scores scores);
 inline std::string_view name_of(DType dtype) { return dtype_name(dtype); }
 
 /// The enumerator of that name, or nothing.

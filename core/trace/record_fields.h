@@ -82,7 +82,7 @@ void fields(A& a, R& r) {
   a(r.decode_path, r.prefill_path, r.prefill_level, r.decode_level, r.num_splits, r.mask_alignment);
   a(r.free_list, r.free_list_seed, r.policy, r.warmup, r.warmup_identity, r.seed, r.record_layers);
   a(r.cuda_graphs, r.head_map, r.forget_store, r.stale_hash, r.positions_restart, r.cu_seqlens_k_from_q);
-  a(r.identity_decode, r.graph_skip_cache_ops, r.k_tile, r.kv_cache, r.repeat_kv);
+  a(r.identity_decode, r.graph_skip_cache_ops, r.k_tile, r.kv_cache, r.repeat_kv, r.scores);
 }
 
 /// What opening a trace reads of each step: enough to name tokens and to know who wrote which slot.

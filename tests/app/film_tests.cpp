@@ -242,6 +242,37 @@ TEST(Film, OtherFormatsAndPanels) {
   }
 }
 
+TEST(Film, AVoiceIsHeardWhileItsStopIsHeld) {
+  if (!ffmpeg_here()) GTEST_SKIP() << "ffmpeg is not installed";
+  const TemporaryFolder folder;
+  const std::string script = small_script(folder);
+  json scenario = json::parse(read_file(script));
+  scenario["film"][2]["hold"] = "voice.wav";
+  write_file(script, scenario.dump());
+  const auto voice = run_shell("ffmpeg -v error -f lavfi -i sine=frequency=440:sample_rate=8000 -t 2 '" +
+                               folder.file("voice.wav") + "'");
+  ASSERT_EQ(voice.exit_code, 0) << voice.err;
+  for (const char* name : {"a.mp4", "a.webm", "a.gif"}) {
+    const auto result =
+        run_program({"film", script, "-o", folder.file(name), "--sections", "--device", "simt"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto sound =
+        run_shell("ffprobe -v error -select_streams a -show_entries stream=codec_name -of csv=p=0 '" +
+                  folder.file(name) + "'");
+    const std::string file = name;
+    EXPECT_EQ(sound.out, file == "a.mp4" ? "aac\n" : file == "a.webm" ? "opus\n" : "") << name << sound.err;
+  }
+  // Nothing is heard in the first two seconds; in the last two it is.
+  const auto volume = [&](const char* from) {
+    return run_shell("ffmpeg -hide_banner -ss " + std::string(from) + " -t 1 -i '" + folder.file("a.mp4") +
+                     "' -map 0:a -af volumedetect -f null - 2>&1 | grep max_volume");
+  };
+  EXPECT_NE(volume("0.5").out.find("-91.0 dB"), std::string::npos) << volume("0.5").out;
+  EXPECT_EQ(volume("3.2").out.find("-91.0 dB"), std::string::npos) << volume("3.2").out;
+  const auto sections = json::parse(read_file(folder.path() / "a.sections.json"));
+  EXPECT_EQ(sections["sections"].size(), 3U);
+}
+
 TEST(Film, BadRequestsAreOneSentence) {
   const TemporaryFolder folder;
   const std::string script = small_script(folder);

@@ -98,6 +98,26 @@ TEST_F(FilmInTheWindow, OfALessonIsTheFilmOfTheCommandLine) {
   expect_equal_pictures(file("window"), file("again"));
 }
 
+TEST_F(FilmInTheWindow, OfALessonThatWasTurnedByHandIsWhatRunsNow) {
+  write_file(file("small.json"), kSmallLesson);
+  User user(open_subject(file("small.json"), DeviceChoice::simt));
+  user.session().tell_scripts({});
+  user.settle();
+  user.press({.key = 'R', .ctrl = true});
+  user.settle();
+  EXPECT_FALSE(user.view.shell.film_run) << "nothing was turned: the lesson";
+  user.click("film/close");
+  user.send(Kind::set_switch, 0, "k_tile", "16");
+  user.session().run_to_step(3);
+  user.settle();
+  record(user, file("window/"));
+  EXPECT_TRUE(user.view.shell.film_run);
+  ASSERT_FALSE(user.frame().film.failed) << user.frame().film.text;
+  const Scenario written = load_scenario(file("window.film.json"));
+  EXPECT_TRUE(written.script.stops.empty());
+  EXPECT_EQ(written.engine.k_tile, 16);
+}
+
 TEST_F(FilmInTheWindow, OfARunShowsItAsTheWindowDoes) {
   User user(scenario_subject({"requests=[{\"id\": \"A\", \"prompt_tokens\": 9, \"max_tokens\": 4}]"}));
   user.settle();

@@ -1,13 +1,16 @@
 // Every bundled lesson, played through in the window: questions cover their answers, tasks can be done with
 // one's own hands, what breaks breaks and is mended.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 #include "app/lesson.h"
 #include "app/lessons.h"
+#include "core/engine/switches.h"
 #include "tests/app/program.h"
 #include "tests/app/user.h"
 
@@ -26,42 +29,64 @@ class PlayedLesson : public ::testing::TestWithParam<int> {
     return {};
   }
 
+  /// Where there are choices the right one is clicked, as facts of the run say which that is.
   void answer(User& user, const Stop& stop) {
     if (stop.predict.empty()) return;
     ASSERT_TRUE(user.frame().lesson->asking);
     for (const std::string& name : stop.hide)
       EXPECT_TRUE(user.marks().get("ring/" + name)) << name << " is not on screen to be covered";
     EXPECT_FALSE(user.marks().get("lesson/task")) << "a task would give the answer away";
-    user.press({.key = viz::keys::kSpace});
+    if (stop.choices.empty()) {
+      user.press({.key = viz::keys::kSpace});
+    } else {
+      const int right = user.frame().lesson->right;
+      ASSERT_GE(right, 0) << "none of the choices is right";
+      user.click(fmt::format("lesson/choice/{}", right + 1));
+    }
     user.settle();
     EXPECT_FALSE(user.frame().lesson->asking);
+    EXPECT_EQ(user.marks().get("lesson/verdict").has_value(), !stop.choices.empty());
   }
 
-  Standing standing(User& user) {
-    return {.store = &user.session().store(),
-            .selection = user.session().selection(),
-            .compare = std::nullopt,
-            .stage = user.view.stage,
-            .side = user.view.side,
-            .maximised = user.view.maximised};
+  /// The stop's control for something, by its own buttons; false when it has none.
+  bool turn(User& user, const Stop& stop, const std::string& engine_switch, const std::string& value) {
+    for (const Control& control : stop.controls) {
+      const bool of_switch = !engine_switch.empty() && control.engine_switch == engine_switch;
+      const std::vector<std::string>& values = of_switch ? control.values : control.runs;
+      if (!of_switch && (!engine_switch.empty() || control.runs.empty())) continue;
+      const auto found = std::ranges::find(values, value.empty() ? std::string(kMainRun) : value);
+      if (found == values.end()) continue;
+      turn_to(user, control, static_cast<int>(found - values.begin()));
+      return true;
+    }
+    return false;
   }
 
-  /// In the palette by the very words that the task gives, where it gives them.
-  void set_switch(User& user, const Exercise& task, const std::string& name, const std::string& value) {
-    const std::string before = "type \"";
-    const std::size_t at = task.text.find(before);
-    if (at == std::string::npos) return user.send(Kind::set_switch, 0, name, value);
-    const std::size_t from = at + before.size();
-    user.press({.key = 'K', .ctrl = true});
-    for (const char c : task.text.substr(from, task.text.find('"', from) - from)) user.type(c);
-    user.click("palette/" + name + "=" + value);
+  void turn_to(User& user, const Control& control, int to) {
+    const std::string name = "lesson/turn/" + control.name;
+    if (user.marks().get(name + "/more")) {  // a slider
+      for (int i = 0; i < 20 && user.frame().lesson->handles[0].at != to; ++i)
+        user.click(name + (user.frame().lesson->handles[0].at < to ? "/more" : "/less"));
+    } else {
+      user.click(name + "/" + control.labels[static_cast<std::size_t>(to)]);
+    }
     user.settle();
   }
 
-  /// What the task asks for, by the commands that hands would give.
-  void do_task(User& user, const Exercise& task) {
-    for (const auto& [name, value] : task.switches) set_switch(user, task, name, value);
-    const Place& place = task.place;
+  /// "Start over", then each request after so many steps.
+  void send(User& user, const std::vector<SentRequest>& sent) {
+    user.click("lesson/start_over");
+    user.settle();
+    int steps = 0;
+    for (const auto& [label, after] : sent) {
+      for (; steps < after; ++steps) user.click("lesson/step");
+      user.click("lesson/send");
+    }
+    user.click("lesson/step");
+    user.settle();
+  }
+
+  void go_to(User& user, const Place& place) {
     if (place.step) {
       user.session().run_to_step(*place.step + 1);
       user.settle();
@@ -80,13 +105,36 @@ class PlayedLesson : public ::testing::TestWithParam<int> {
     to.k_col = place.col.value_or(to.k_col);
     to.block = place.block.value_or(to.block);
     user.send(select);
+  }
+
+  void compare(User& user, const Stop& stop, const std::pair<trace::Variant, trace::Variant>& sides) {
+    for (const Control& control : stop.controls) {
+      const auto found = std::ranges::find(control.compare, sides);
+      if (found != control.compare.end())
+        return turn_to(user, control, static_cast<int>(found - control.compare.begin()));
+    }
+    viz::Command command = testing::command_of(Kind::compare);
+    std::tie(command.variant_a, command.variant_b) = sides;
+    user.send(command);
+  }
+
+  /// What the task asks for, with the lesson's own handles where it has them.
+  void do_task(User& user, const Stop& stop, const Exercise& task) {
+    if (!task.sent.empty()) send(user, task.sent);
+    if (task.asks_run) {
+      EXPECT_TRUE(turn(user, stop, "", task.run)) << "no handle for the run " << task.run;
+    }
+    for (const auto& [name, value] : task.switches) {
+      if (switch_value(user.frame().manifest->config, name) == value) continue;
+      if (!turn(user, stop, name, value)) user.send(Kind::set_switch, 0, name, value);
+    }
+    if (task.true_memory && user.view.attention.true_memory != *task.true_memory)
+      user.click("strip/true_memory");
+    for (const Place& place : task.way) go_to(user, place);
+    go_to(user, task.place);
     user.view.stage = task.shown.stage.value_or(user.view.stage);
     user.view.side = task.shown.side.value_or(user.view.side);
-    if (task.shown.compare) {
-      viz::Command compare = testing::command_of(Kind::compare);
-      std::tie(compare.variant_a, compare.variant_b) = *task.shown.compare;
-      user.send(compare);
-    }
+    if (task.shown.compare) compare(user, stop, *task.shown.compare);
     user.settle();
   }
 
@@ -120,11 +168,14 @@ TEST_P(PlayedLesson, CanBePlayedThrough) {
     ASSERT_TRUE(user.frame().lesson->ready);
     answer(user, stop);
     EXPECT_NE(user.frame().lesson->caption, "");
-    if (stop.task) {
-      EXPECT_FALSE(user.frame().lesson->task->done) << "nothing was done yet";
-      EXPECT_FALSE(stands(*stop.task, standing(user))) << "there is nothing left to do on arrival";
-      do_task(user, *stop.task);
-      EXPECT_TRUE(user.frame().lesson->task->done) << user.frame().lesson->task->missed;
+    for (std::size_t t = 0; t < stop.tasks.size(); ++t) {
+      SCOPED_TRACE(stop.tasks[t].text);
+      EXPECT_EQ(user.frame().lesson->tasks_done, static_cast<int>(t)) << "done before one did it";
+      EXPECT_FALSE(user.frame().lesson->task->done);
+      do_task(user, stop, stop.tasks[t]);
+      EXPECT_EQ(user.frame().lesson->tasks_done, static_cast<int>(t) + 1)
+          << user.frame().lesson->task->missed;
+      EXPECT_FALSE(user.frame().lesson->task_proof.empty() && !stop.tasks[t].expect.empty());
     }
     if (stop.break_it) break_and_mend(user, *stop.break_it);
     user.press({.key = viz::keys::kPageDown});
@@ -132,8 +183,9 @@ TEST_P(PlayedLesson, CanBePlayedThrough) {
   }
   const LessonProgress progress = user.session().lessons_progress().begin()->second;
   EXPECT_EQ(progress.seen.size(), stops.size());
-  EXPECT_EQ(static_cast<std::ptrdiff_t>(progress.done.size()),
-            std::ranges::count_if(stops, [](const Stop& stop) { return stop.task.has_value(); }));
+  std::size_t to_do = 0;
+  for (const Stop& stop : stops) to_do += stop.tasks.size() + (stop.choices.empty() ? 0 : 1);
+  EXPECT_EQ(progress.done.size(), to_do);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlayedLesson, ::testing::Range(1, 13));

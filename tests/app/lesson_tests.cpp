@@ -41,7 +41,7 @@ TEST_P(Lessons, TellsShortlyAsksForHandsAndEndsWithABreak) {
     EXPECT_LE(sentences(stop.caption), 3) << stop.name << ": " << stop.caption;
     EXPECT_FALSE(stop.expect.empty()) << stop.name << " proves nothing";
   }
-  EXPECT_TRUE(std::ranges::any_of(lesson.script.stops, [](const Stop& s) { return s.task.has_value(); }));
+  EXPECT_TRUE(std::ranges::any_of(lesson.script.stops, [](const Stop& s) { return !s.tasks.empty(); }));
   EXPECT_TRUE(std::ranges::any_of(lesson.script.stops, [](const Stop& s) { return s.break_it.has_value(); }));
 }
 

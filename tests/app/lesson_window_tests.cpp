@@ -144,6 +144,106 @@ TEST_F(LessonJourney, RunsThatWereShownComeBackAtOnce) {
   EXPECT_FALSE(user.frame().token_texts.empty());
 }
 
+constexpr const char* kHands = R"({
+  "version": 1, "name": "Hands", "model": "shakespeare-1m", "seed": 7,
+  "engine": {"block_size": 4, "num_blocks": 16, "k_tile": 4},
+  "requests": [
+    {"at_step": 0, "id": "A", "token_ids": [1, 2, 3, 4, 5, 6, 7, 8, 9], "max_tokens": 6},
+    {"at_step": 1, "id": "B", "token_ids": [1, 2, 3, 4, 5, 6, 7, 8, 11], "max_tokens": 6}],
+  "runs": [{"name": "wide", "set": {"engine.k_tile": 8}}],
+  "film": [
+    {"stop": "send", "caption": "B hits {num_cached_tokens[B]}.", "goto": {"step": 2},
+     "predict": "How many tokens does B find?", "choices": ["4", "8"], "right": "{num_cached_tokens[B]}",
+     "send": true, "controls": [
+       {"name": "tiles", "runs": ["main", "wide"], "labels": ["4", "8"]},
+       {"name": "caching", "switch": "engine.prefix_caching", "values": [true, false]}],
+     "task": [
+       {"do": "Both at once.", "sent": {"A": 0, "B": 0}, "goto": {"step": 1}, "expect": {"num_cached_tokens[B]": 0}},
+       {"do": "Wide tiles.", "run": "wide", "expect": {"num_cached_tokens[B]": 8}},
+       {"do": "Walk.", "through": [{"stage": "prepare"}, {"stage": "store_kvcache"}], "goto": {"stage": "attention"}},
+       {"do": "No caching.", "set": {"engine.prefix_caching": false}, "goto": {"step": 2},
+        "expect": {"num_cached_tokens[B]": 0}}]}]
+})";
+
+TEST_F(LessonJourney, RequestsAreSentByHandAndTasksComeOneAfterTheOther) {
+  testing::write_file(path(), kHands);
+  User user(subject());
+  user.session().tell_scripts({});
+  user.settle();
+  user.click("lesson/choice/1");
+  user.settle();
+  EXPECT_EQ(lesson(user).guessed, 0);
+  EXPECT_EQ(lesson(user).right, 1);
+  EXPECT_NE(user.marks().get("lesson/verdict")->value.find("it is 8"), std::string::npos);
+  EXPECT_TRUE(user.session().lessons_progress().begin()->second.done.empty()) << "a wrong guess is no tick";
+
+  user.click("lesson/start_over");
+  user.settle();
+  EXPECT_EQ(user.frame().num_steps, 0) << "nothing is sent, nothing runs";
+  EXPECT_EQ(lesson(user).outbox->sent, 0);
+  user.click("lesson/send");
+  user.settle();
+  EXPECT_EQ(lesson(user).outbox->waiting, 1);
+  user.click("lesson/step");
+  user.settle();
+  EXPECT_EQ(user.frame().num_steps, 1);
+  EXPECT_EQ(lesson(user).tasks_done, 0) << "B was not sent with it";
+  user.click("lesson/send");
+  user.click("lesson/step");
+  user.settle();
+  EXPECT_EQ(user.frame().step->step, 2) << "the window goes on with the run";
+  EXPECT_EQ(lesson(user).tasks_done, 0) << "one step later is not at once";
+
+  user.click("lesson/start_over");
+  user.click("lesson/send");
+  user.click("lesson/send");
+  EXPECT_FALSE(user.marks().get("lesson/send")) << "all are sent";
+  user.click("lesson/step");
+  user.settle();
+  EXPECT_EQ(lesson(user).tasks_done, 1) << lesson(user).task->missed;
+  EXPECT_EQ(lesson(user).task_proof, "num_cached_tokens[B] = 0");
+  EXPECT_EQ(lesson(user).task->text, "Wide tiles.");
+  EXPECT_FALSE(lesson(user).task->done);
+}
+
+TEST_F(LessonJourney, HandlesTurnRunsAndSwitchesAndAWalkIsWalked) {
+  testing::write_file(path(), kHands);
+  User user(subject());
+  LessonProgress before;
+  before.done = {"send"};  // the first task
+  user.session().tell_scripts({{lesson_key(path()), before}});
+  user.settle();
+  page(user, viz::keys::kSpace);
+  EXPECT_EQ(lesson(user).task->text, "Wide tiles.");
+  EXPECT_EQ(lesson(user).handles.at(0).at, 0);
+  user.click("lesson/turn/tiles/8");
+  user.settle();
+  EXPECT_EQ(user.frame().manifest->config.k_tile, 8);
+  EXPECT_EQ(user.frame().step->step, 2) << "one stays where one stood";
+  EXPECT_EQ(lesson(user).tasks_done, 2) << lesson(user).task->missed;
+  EXPECT_TRUE(lesson(user).outbox);
+
+  const auto go = [&](trace::Stage stage) {
+    viz::Command select = testing::command_of(Kind::select);
+    select.selection = user.session().selection();
+    select.selection.stage = stage;
+    user.send(select);
+  };
+  go(trace::Stage::store_kvcache);
+  go(trace::Stage::attention);
+  EXPECT_EQ(lesson(user).tasks_done, 2) << "the way begins at prepare";
+  go(trace::Stage::prepare);
+  EXPECT_EQ(lesson(user).task->passed, 1);
+  go(trace::Stage::store_kvcache);
+  go(trace::Stage::attention);
+  EXPECT_EQ(lesson(user).tasks_done, 3);
+  user.click("lesson/turn/caching/false");
+  user.settle();
+  EXPECT_EQ(lesson(user).tasks_done, 4) << lesson(user).task->missed;
+  EXPECT_TRUE(lesson(user).task->done);
+  EXPECT_EQ(user.session().lessons_progress().begin()->second.done.size(), 4U);
+}
+
 TEST_F(LessonJourney, BreakItAndMendIt) {
   User user(subject());
   user.session().tell_scripts({});

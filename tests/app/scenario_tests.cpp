@@ -262,6 +262,8 @@ TEST(ScenarioSchema, HasTheKeysThatTheReaderKnows) {
   EXPECT_EQ(inside("compare"), property_names(defs.at("compare")));
   EXPECT_EQ(inside("compare", "\"b\": {" + odd + "}, "), property_names(defs.at("variant")));
   EXPECT_EQ(inside("task", "\"do\": \"x\", "), property_names(defs.at("exercise")));
+  EXPECT_EQ(of_stop(R"("controls": [{"name": "x", "runs": ["main"], )" + odd + "}]"),
+            property_names(defs.at("control")));
   EXPECT_EQ(of_stop("\"hold\": 1", ", \"runs\": [{\"name\": \"r\", " + odd + "}]"),
             property_names(properties.at("runs").at("items")));
 }

@@ -64,9 +64,9 @@ TEST(Script, ReadsEveryKeyOfAStop) {
   ASSERT_EQ(stop.expect.size(), 2U);
   EXPECT_EQ(stop.expect[0].value, "[0,1]") << "as written, not by name";
   EXPECT_EQ(stop.expect[1].value, "12");
-  ASSERT_TRUE(stop.task && stop.break_it);
-  EXPECT_EQ(stop.task->run, "first: task");
-  EXPECT_EQ(stop.task->switches,
+  ASSERT_TRUE(stop.tasks.size() == 1 && stop.break_it);
+  EXPECT_EQ(stop.tasks[0].run, "first: task");
+  EXPECT_EQ(stop.tasks[0].switches,
             (std::vector<std::pair<std::string, std::string>>{{"free_list", "scrambled"}}));
   EXPECT_EQ(stop.break_it->run, "other");
   EXPECT_EQ(stop.break_it->place.step, 1);

@@ -216,6 +216,7 @@ StepRecord RandomSteps::next() {
                    .warmup_identity = chance(50),
                    .seed = random_(),
                    .record_layers = pick(-1, 2),
+                   .scores = static_cast<Scores>(pick(0, 3)),
                    .cuda_graphs = true,
                    .head_map = static_cast<HeadMap>(pick(0, 1)),
                    .forget_store = chance(50) ? pick(1, 9) : -1,

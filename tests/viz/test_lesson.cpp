@@ -118,6 +118,102 @@ TEST(Lesson, WhileBrokenTheCaptionIsSaidToBeOfBefore) {
   }
 }
 
+TEST(Lesson, HandlesSendAndChoicesAskForWhatTheySay) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  s.frame.lesson->handles = {{"scores", {"0", "2", "-2"}, 0},
+                             {"cached_len", {"0", "1", "2", "3", "4", "5"}, 2}};
+  s.frame.lesson->outbox = Outbox{.labels = {"A", "B"}};
+  s.frame.lesson->task.reset();
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    Headless screen(1920, 1080);
+    screen.view.mode = mode;
+    s.frame.lesson->asking = false;
+    s.frame.lesson->outbox->sent = -1;
+    screen.click(s.frame, "lesson/turn/scores/2");
+    ASSERT_TRUE(asks(screen, Command::Kind::turn_handle));
+    EXPECT_EQ(screen.commands[0].text, "scores");
+    EXPECT_EQ(screen.commands[0].value, "2");
+    screen.click(s.frame, "lesson/turn/scores/0");
+    EXPECT_FALSE(asks(screen, Command::Kind::turn_handle)) << "it is in force";
+    screen.click(s.frame, "lesson/turn/cached_len/more");
+    ASSERT_TRUE(asks(screen, Command::Kind::turn_handle));
+    EXPECT_EQ(screen.commands[0].value, "3");
+    EXPECT_FALSE(screen.marks.get("lesson/send")) << "nothing is started over yet";
+    screen.click(s.frame, "lesson/start_over");
+    EXPECT_TRUE(asks(screen, Command::Kind::start_over));
+    s.frame.lesson->outbox->sent = 1;
+    screen.click(s.frame, "lesson/send");
+    EXPECT_TRUE(asks(screen, Command::Kind::send_request));
+    s.frame.lesson->asking = true;
+    s.frame.lesson->choices = {"A", "B"};
+    screen.draw(s.frame);
+    screen.draw(s.frame);
+    EXPECT_FALSE(screen.marks.get("lesson/turn/scores/2"));
+    screen.click(s.frame, "lesson/choice/2");
+    ASSERT_TRUE(asks(screen, Command::Kind::answer));
+    EXPECT_EQ(screen.commands[0].a, 2);
+  }
+}
+
+TEST(Lesson, ASliderIsDragged) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  s.frame.lesson->handles = {{"cached_len", {"0", "1", "2", "3", "4", "5"}, 0}};
+  Headless screen(1920, 1080);
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  const auto track = screen.marks.get("lesson/turn/cached_len");
+  ASSERT_TRUE(track);
+  ImGuiIO& io = ImGui::GetIO();
+  const float y = track->rect.y + track->rect.h * 0.5F;
+  io.MousePos = {track->rect.x + 8.0F, y};
+  screen.draw(s.frame);
+  io.MouseDown[0] = true;
+  screen.draw(s.frame);
+  io.MousePos = {track->rect.right() - 8.0F, y};
+  screen.draw(s.frame);
+  ASSERT_TRUE(asks(screen, Command::Kind::turn_handle));
+  EXPECT_EQ(screen.commands.back().value, "5");
+  io.MouseDown[0] = false;
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  EXPECT_FALSE(asks(screen, Command::Kind::turn_handle)) << "it was let go";
+}
+
+TEST(Lesson, OfSeveralTasksTheProofOfTheLastStandsBesideTheNext) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  s.frame.lesson->num_tasks = 3;
+  s.frame.lesson->tasks_done = 1;
+  s.frame.lesson->task_proof = "stolen = 0.667";
+  Headless screen(1600, 900);
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  EXPECT_EQ(value_of(screen, "lesson/task"), "Select block 3.");
+  EXPECT_NE(value_of(screen, "lesson/proof").find("stolen = 0.667"), std::string::npos);
+}
+
+TEST(Lesson, NumbersOfWhatIsBrokenAreDrawnHoweverLittleRoomThereIs) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  s.frame.lesson->break_it = ExerciseNow{
+      .text = "Forget one store, so that a later query reads whatever lay in its slot; the text is long.",
+      .on = true,
+      .proof = "slot_mapping[A] = [-1]  \xC2\xB7  events[poison] = 1"};
+  for (const WindowSize& size : kWindowSizes) {
+    for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+      Headless screen(size.w, size.h);
+      screen.view.mode = mode;
+      screen.draw(s.frame);
+      screen.draw(s.frame);
+      if (!screen.marks.get("lesson/broken")) continue;
+      EXPECT_EQ(value_of(screen, "lesson/proof"), s.frame.lesson->break_it->proof)
+          << size.w << " x " << size.h;
+    }
+  }
+}
+
 TEST(Lesson, NothingOfItIsDrawnWithoutALesson) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

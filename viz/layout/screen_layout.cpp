@@ -129,7 +129,7 @@ void Plan::lesson(Cutter& column) {
   if (!input_.lesson || h_ < 460.0F) return;
   const float low = h_ >= 560.0F ? 68.0F : 44.0F;
   const float high = w_ >= 1100.0F ? 92.0F : 140.0F;
-  out_[PanelId::lesson] = column.top((h_ >= 880.0F ? high : low) * s_);
+  out_[PanelId::lesson] = column.top((h_ >= 740.0F ? high : low) * s_);
 }
 
 /// Of mode present: two lines, of a lesson three and what is to be done.

@@ -131,6 +131,22 @@ void draw_film_begin(Ui& ui, const Rect& row) {
   if (chosen >= 0) shell.film_from_here = chosen == 1;
 }
 
+/// Of a lesson: the whole of it, or only what runs now.
+void draw_film_subject(Ui& ui, const Rect& row) {
+  ShellView& shell = ui.view.shell;
+  const FilmNow& film = ui.frame.film;
+  const std::array<Choice, 2> choices = {
+      {{.name = "told", .title = "the lesson", .tip = film.what, .checked = !shell.film_run},
+       {.name = "run",
+        .title = film.run,
+        .tip = "what you turned and sent, step by step, without the stops",
+        .checked = shell.film_run}}};
+  const int chosen = choice_row(ui, row, "of", choices);
+  if (chosen >= 0) shell.film_run = chosen == 1;
+}
+
+bool films_run(const Ui& ui) { return !ui.frame.film.whole || ui.view.shell.film_run; }
+
 /// What is wrong with the path; "" when it can be used.
 std::string wrong_with_film(const Ui& ui) {
   if (format_of(ui.view.shell.text) == nullptr) return "the path ends in .mp4, .webm, .gif or /";
@@ -139,9 +155,10 @@ std::string wrong_with_film(const Ui& ui) {
 
 void draw_film_wishes(Ui& ui, FilmRows& rows, bool fresh) {
   ShellView& shell = ui.view.shell;
+  if (ui.frame.film.whole) draw_film_subject(ui, rows.labelled("Film of", 28.0F));
   const Rect formats = rows.labelled("Format", 28.0F);
   draw_film_sizes(ui, rows.labelled("Size", 28.0F));
-  if (!ui.frame.film.whole) draw_film_begin(ui, rows.labelled("Begins at", 28.0F));
+  if (films_run(ui)) draw_film_begin(ui, rows.labelled("Begins at", 28.0F));
   const bool entered = text_line(ui, "film/path", rows.labelled("File", 32.0F), shell.text,
                                  "NAME.mp4, NAME.webm, NAME.gif or NAME/", fresh);
   // Behind the text field, which else would write its own text over the new one.
@@ -160,7 +177,7 @@ void draw_film_wishes(Ui& ui, FilmRows& rows, bool fresh) {
   command.kind = Command::Kind::record_film;
   command.text = shell.text;
   command.value = shell.film_size;
-  command.a = shell.film_from_here && !ui.frame.film.whole ? 1 : 0;
+  if (films_run(ui)) command.a = shell.film_from_here ? 1 : 2;
   ui.commands.push_back(std::move(command));
 }
 
@@ -210,18 +227,24 @@ void draw_film_dialog(Ui& ui, const Rect& screen) {
   ShellView& shell = ui.view.shell;
   const FilmNow& film = ui.frame.film;
   const bool fresh = std::exchange(shell.fresh, false);
-  if (fresh) shell.text = film.stem + (shell.film_size == kGifSize ? ".gif" : ".mp4");
+  if (fresh) {
+    shell.text = film.stem + (shell.film_size == kGifSize ? ".gif" : ".mp4");
+    shell.film_run = film.by_hand;
+  }
   constexpr float kWidth = 640.0F;
   const float outcome =
       film.running || film.text.empty()
           ? 0.0F
           : std::max(ui.px(28), wrapped_height(ui, FontRole::text, ui.px(kWidth - 100.0F), film.text));
-  float height = film.running ? 148.0F : film.whole ? 210.0F : 246.0F;
+  float height = film.running ? 148.0F : film.whole && films_run(ui) ? 282.0F : 246.0F;
   if (outcome > 0.0F) height += outcome / std::max(0.01F, ui.scale) + 8.0F;
   begin_card(ui, "film", card_on(ui, screen, kWidth, height), screen, true);
   FilmRows rows{ui, ui.body};
   text_in(ui, FontRole::strong, rows.next(26.0F), ui[Color::text],
-          film.running ? "Recording a film" : fmt::format("Record a film of {}", film.what), Align::left);
+          film.running
+              ? "Recording a film"
+              : fmt::format("Record a film of {}", film.whole && films_run(ui) ? film.run : film.what),
+          Align::left);
   if (film.running) {
     draw_film_running(ui, rows);
   } else {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/names.h"
 #include "viz/keys.h"
 #include "viz/lookup.h"
 #include "viz/panels/menus.h"
@@ -67,7 +68,9 @@ void draw_step(Ui& ui, float x, float right) {
   mark(ui, "header/step", number, count, "StepRecord.step; the last step recorded so far");
 
   const Rect path{number.right() + ui.px(14), bar.y, right - number.right() - ui.px(14), bar.h};
-  const std::string text = fmt::format("attention: {}", path_text(step.path));
+  std::string text = fmt::format("attention: {}", path_text(step.path));
+  if (step.config.scores != Scores::computed)
+    text += fmt::format(", every score set to {}", trace::name_of(step.config.scores));
   if (path.w < text_width(ui, FontRole::text, text)) return;
   text_in(ui, FontRole::text, path, ui[Color::muted], text, Align::left);
   mark(ui, "header/path", path, text, fmt::format("StepRecord.path, paged = {}", step.paged));

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 
 #include "viz/keys.h"
 #include "viz/layout/panel_names.h"
+#include "viz/panels/lesson_exercise.h"
+#include "viz/panels/lesson_hands.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -16,24 +17,15 @@ namespace {
 constexpr float kSteps = 150.0F;    // width of the left column
 constexpr float kBreaker = 96.0F;   // of the button at the right
 constexpr float kTwoRows = 120.0F;  // from this height on, an exercise has room below in a narrow strip
-constexpr std::string_view kDone = "\xE2\x9C\x93";
+constexpr std::string_view kRight = "\xE2\x9C\x93";
 
 struct Parts {
   Rect steps;     // which stop, of how many
   Rect told;      // caption, or the question; h = 0: no room
+  Rect hands;     // what can be turned, under it; h = 0: nothing, or no room
   Rect exercise;  // w = 0: none, or no room
   Rect breaker;   // w = 0: nothing to break
 };
-
-bool broken_now(const LessonNow& lesson) { return lesson.break_it && lesson.break_it->on; }
-
-/// The exercise at hand: what is broken now, else the task. None before the question is answered: it would
-/// give the answer away.
-const ExerciseNow* at_hand(const LessonNow& lesson) {
-  if (lesson.asking) return nullptr;
-  if (broken_now(lesson)) return &*lesson.break_it;
-  return lesson.task ? &*lesson.task : nullptr;
-}
 
 Parts parts_of(const Ui& ui, const Rect& rect) {
   const LessonNow& lesson = *ui.frame.lesson;
@@ -60,6 +52,11 @@ Parts parts_of(const Ui& ui, const Rect& rect) {
     const float h = broken_now(lesson) ? rest.h : std::floor(rest.h * 0.52F);
     parts.exercise = {rest.x, rest.bottom() - h, rest.w, h};
     rest.h = std::max(0.0F, rest.h - h - ui.px(4));
+  }
+  if (const float h = ui.px(kHandsRow); has_hands(lesson) && !broken_now(lesson) && rest.h >= h + ui.px(20)) {
+    rest.h -= h;
+    parts.hands = {rest.x, rest.bottom(), rest.w, h};
+    rest.h -= ui.px(3);
   }
   parts.told = rest;
   return parts;
@@ -105,13 +102,6 @@ void draw_steps(Ui& ui, const Rect& box) {
   draw_way(ui, {box.x, box.bottom() - way_h, box.w, way_h});
 }
 
-/// How many lines of a role the text takes at a width.
-int lines_of(FontRole role, std::string_view text, float width) {
-  const ImVec2 size =
-      font(role)->CalcTextSizeA(font_pixels(role), FLT_MAX, width, text.data(), text.data() + text.size());
-  return static_cast<int>(std::lround(size.y / font_pixels(role)));
-}
-
 /// In the largest of the roles that fits, in the middle of the box.
 void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
   const bool present = ui.view.mode == ScreenMode::present;
@@ -149,16 +139,33 @@ void draw_question(Ui& ui, const Rect& box) {
 /// box of its own, its text stands here instead.
 void draw_told_while_broken(Ui& ui, const Rect& box, bool has_own_box) {
   const LessonNow& lesson = *ui.frame.lesson;
-  if (!has_own_box) {
-    const Rect rest = under_heading(ui, box, ui[Color::error], "Broken on purpose");
-    draw_sentences(ui, rest, ui[Color::text], lesson.break_it->text);
-    mark(ui, "lesson/broken", rest, lesson.break_it->text, lesson.where);
-    return;
-  }
+  if (!has_own_box) return draw_exercise(ui, box);
   const Rect rest = under_heading(ui, box, ui[Color::error], "Before it was broken");
   draw_sentences(ui, rest, ui[Color::muted], lesson.caption);
   mark(ui, "lesson/before", rest, lesson.caption,
        fmt::format("{}; its numbers are facts of the run that is not broken", lesson.where));
+}
+
+/// What was picked, and whether it was right: before what is told.
+std::string guess_verdict(const LessonNow& lesson) {
+  if (lesson.guessed < 0 || lesson.right < 0) return {};
+  const std::string& guess = lesson.choices[static_cast<std::size_t>(lesson.guessed)];
+  return lesson.guessed == lesson.right ? fmt::format("{} You said {}: right.", kRight, guess)
+                                        : fmt::format("You said {}; it is {}.", guess,
+                                                      lesson.choices[static_cast<std::size_t>(lesson.right)]);
+}
+
+/// One small line; what is left of the box.
+Rect draw_guess_verdict(Ui& ui, const Rect& box) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  const std::string said = guess_verdict(lesson);
+  const float h = line_step(FontRole::small);
+  if (said.empty() || box.h < 2.0F * h) return box;
+  const Rect line_box{box.x, box.y, box.w, h};
+  text_in(ui, FontRole::strong, line_box, ui[lesson.guessed == lesson.right ? Color::ok : Color::warning],
+          said, Align::left);
+  mark(ui, "lesson/verdict", line_box, said, "the answer is a fact of this run");
+  return {box.x, box.y + h, box.w, box.h - h};
 }
 
 void draw_told(Ui& ui, const Rect& box, bool exercise_has_box) {
@@ -170,57 +177,11 @@ void draw_told(Ui& ui, const Rect& box, bool exercise_has_box) {
     return;
   }
   if (broken_now(lesson)) return draw_told_while_broken(ui, box, exercise_has_box);
-  draw_sentences(ui, box, ui[Color::text], lesson.caption);
+  // In a run that was started over by hand it is told of the other one.
+  const bool by_hand = lesson.outbox && lesson.outbox->sent >= 0;
+  draw_sentences(ui, draw_guess_verdict(ui, box), ui[by_hand ? Color::muted : Color::text], lesson.caption);
   mark(ui, "lesson/caption", box, lesson.caption,
        fmt::format("{}; its numbers are facts of this run", lesson.where));
-}
-
-/// An empty ring, or a tick: only the learner's own action fills it.
-void draw_tick(const Ui& ui, const Rect& box, bool done) {
-  fill(ui, box, ui[done ? Color::ok : Color::panel], 1.0F, box.w * 0.5F);
-  outline(ui, box, ui[done ? Color::ok : Color::stroke], std::max(1.5F, ui.px(2)), box.w * 0.5F);
-  if (done) text_in(ui, FontRole::strong, box, ui[Color::panel], kDone, Align::center);
-}
-
-void draw_exercise(Ui& ui, const Rect& box) {
-  const LessonNow& lesson = *ui.frame.lesson;
-  const ExerciseNow& exercise = *at_hand(lesson);
-  const bool broken = lesson.break_it && &exercise == &*lesson.break_it;
-  fill(ui, box, ui[Color::raised], 1.0F, ui.px(5));
-  outline(ui, box,
-          ui[exercise.done && !broken ? Color::ok
-             : broken                 ? Color::error
-                                      : Color::border],
-          std::max(1.0F, ui.px(exercise.done || broken ? 1.5F : 1.0F)), ui.px(5));
-  const float side = ui.px(22);
-  const float pad = ui.px(8);
-  float x = box.x + pad;
-  if (!broken) {
-    draw_tick(ui, {x, box.y + ui.px(8), side, side}, exercise.done);
-    x += side + ui.px(9);
-  }
-  const float line_h = line_step(FontRole::small);
-  const float right = box.right() - pad;
-  const std::string_view title = broken ? "Broken on purpose" : exercise.done ? "Done" : "Your turn";
-  const Color ink = broken ? Color::error : exercise.done ? Color::ok : Color::accent;
-  const float y = box.y + ui.px(5);
-  text_in(ui, FontRole::strong, {x, y, right - x, line_h}, ui[ink], title, Align::left);
-  const std::string& found = exercise.done || broken ? exercise.proof : exercise.missed;
-  const float text_bottom = box.bottom() - ui.px(5) - (found.empty() ? 0.0F : line_h);
-  const int lines = std::max(1, static_cast<int>((text_bottom - y - line_h) / line_h));
-  text_wrapped(ui, FontRole::small, {x, y + line_h, right - x, text_bottom - y - line_h}, ui[Color::text],
-               exercise.text, Align::left, lines);
-  mark(ui,
-       broken          ? "lesson/broken"
-       : exercise.done ? "lesson/done"
-                       : "lesson/task",
-       box, exercise.text, lesson.where);
-  if (found.empty()) return;
-  const Rect proof{x, text_bottom, right - x, line_h};
-  const Color said = broken ? Color::text : exercise.done ? Color::ok : Color::warning;
-  text_in(ui, FontRole::mono, proof, ui[said], whole_parts(ui, FontRole::mono, proof.w, found), Align::left);
-  mark(ui, exercise.done || broken ? "lesson/proof" : "lesson/missed", proof, found,
-       "facts of the run that is open");
 }
 
 void draw_breaker(Ui& ui, const Rect& box) {
@@ -246,6 +207,7 @@ void draw_lesson(Ui& ui, const char* panel, const Rect& rect) {
   const Parts parts = parts_of(ui, rect);
   draw_steps(ui, parts.steps);
   draw_told(ui, parts.told, parts.exercise.w > 0.0F);
+  if (parts.hands.h > 0.0F) draw_hands(ui, parts.hands);
   if (parts.exercise.w > 0.0F) draw_exercise(ui, parts.exercise);
   if (parts.breaker.w > 0.0F) draw_breaker(ui, parts.breaker);
   end_panel(ui);

@@ -76,9 +76,11 @@ void draw_pen(Ui& ui, const Rect& area) {
 
 /// What the class reads, or is about to: the speaker sees it before a question is answered and while the
 /// stage is blank. Takes its room off `rest`; nothing where that would leave none for the notes.
+/// It may take what the notes leave, else half.
 void draw_said(Ui& ui, Rect& rest, float text_row) {
   const std::string& caption = ui.frame.lesson->caption;
-  const int most = static_cast<int>(rest.h * 0.5F / text_row);
+  const float notes = std::max(text_row, wrapped_height(ui, FontRole::text, rest.w, ui.frame.lesson->notes));
+  const int most = static_cast<int>(std::max(rest.h * 0.5F, rest.h - notes - ui.px(10)) / text_row);
   if (caption.empty() || most < 2) return;
   const float h =
       std::min(wrapped_height(ui, FontRole::text, rest.w, caption), static_cast<float>(most) * text_row);
@@ -89,6 +91,16 @@ void draw_said(Ui& ui, Rect& rest, float text_row) {
   line(ui, rest.x, rest.y + used - ui.px(4), rest.right(), rest.y + used - ui.px(4), ui[Color::border]);
   rest.y += used;
   rest.h -= used;
+}
+
+/// Lines for the caption of the next stop: all of it where what is said now leaves the room, at least two.
+int next_rows(const Ui& ui, const Rect& rest, float row, float text_row) {
+  const LessonNow& lesson = *ui.frame.lesson;
+  const auto high = [&](const std::string& text) { return wrapped_height(ui, FontRole::text, rest.w, text); };
+  const float now = high(lesson.caption) + std::max(text_row, high(lesson.notes)) + ui.px(32);
+  const auto wanted = static_cast<int>(std::ceil(high(lesson.next_caption) / text_row - 0.01F));
+  const auto room = static_cast<int>((rest.h - now - row) / text_row);
+  return std::clamp(wanted, 2, std::max(2, room));
 }
 
 }  // namespace
@@ -110,7 +122,7 @@ void draw_notes(Ui& ui, const Rect& rect) {
     rest.h -= row + ui.px(8);
   }
   const float text_row = line_step(FontRole::text);
-  const int next_lines = rest.h > ui.px(300) ? 3 : 2;
+  const int next_lines = next_rows(ui, rest, row, text_row);
   const float next_h = row + static_cast<float>(next_lines) * text_row;
   const Rect next{rest.x, rest.bottom() - next_h, rest.w, next_h};
   line(ui, next.x, next.y - ui.px(6), next.right(), next.y - ui.px(6), ui[Color::border]);

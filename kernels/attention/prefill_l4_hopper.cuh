@@ -18,8 +18,8 @@
 //     range of its type. The first tile of keys finds one; a sum of weights tells when it must be raised.
 //
 // Bytes and FLOP: those of level 3. CUDA only, built for sm_90a; elsewhere level 3 runs.
-// Measured on an H200 against level 3: 694 TFLOP/s of 362 (causal, 4 x 4,096, D 128; 86% of a matrix
-// product), 656 to 680 of 351 (1,024 rows on 8,192 keys in blocks of 16). Versions and figures: NOTES.md
+// Measured on an H200 against level 3: 689 TFLOP/s of 360 (causal, 4 x 4,096, D 128; 86% of a matrix
+// product), 726 of 348 (1,024 rows on 8,192 keys in blocks of 16). Versions and figures: NOTES.md
 // beside this. Files: hopper_work.cuh (shape, shared memory, whose turn), hopper_maps.h (host),
 // hopper_copy.cuh, hopper_compute.cuh.
 #pragma once

@@ -216,7 +216,6 @@ StepRecord RandomSteps::next() {
                    .warmup_identity = chance(50),
                    .seed = random_(),
                    .record_layers = pick(-1, 2),
-                   .scores = static_cast<Scores>(pick(0, 3)),
                    .cuda_graphs = true,
                    .head_map = static_cast<HeadMap>(pick(0, 1)),
                    .forget_store = chance(50) ? pick(1, 9) : -1,
@@ -225,6 +224,10 @@ StepRecord RandomSteps::next() {
                    .cu_seqlens_k_from_q = chance(50),
                    .identity_decode = chance(50),
                    .graph_skip_cache_ops = chance(50)};
+  if (chance(20)) {  // no graph is captured with scores that are set
+    record.config.scores = static_cast<Scores>(pick(1, 3));
+    record.config.cuda_graphs = record.config.graph_skip_cache_ops = false;
+  }
   add_batch(record);
   add_bookkeeping(record);
   add_layers(record);

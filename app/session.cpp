@@ -262,8 +262,8 @@ void Session::stop_playing_at_breakpoint(viz::ViewState& view) {
                                             frame_.attention.get(), right.get());
     if (!hit) continue;
     view.playing = false;
-    if (condition.kind == trace::ConditionKind::rescale) view.stage = viz::StageView::tiles;
-    frame_.stopped_at = trace::condition_text(condition) + ": " + hit->text;
+    show_hit(selection_.step, condition, *hit);
+    if (const auto shown = std::exchange(show_next_, std::nullopt)) view.stage = *shown;
     return;
   }
 }

@@ -152,6 +152,7 @@ class Session {
   void cancel();
   void find(std::vector<trace::Condition> conditions, int by, std::string text, bool to_the_end);
   void found(const SearchResult& result, const std::string& text, int by, bool to_the_end);
+  void show_hit(int index, const trace::Condition& condition, const trace::ConditionHit& hit);
   void set_switch(const std::string& name, const std::string& value);
   void run_again(const Recipe& recipe, const std::string& text);
   void begin(Next next);

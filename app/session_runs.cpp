@@ -72,25 +72,30 @@ void Session::found(const SearchResult& result, const std::string& text, int by,
     }
     return;
   }
+  show_hit(result.index, result.condition, result.hit);
+}
+
+/// What was looked for, or stopped playing, is selected and seen where it is drawn.
+void Session::show_hit(int index, const trace::Condition& condition, const trace::ConditionHit& hit) {
   viz::Selection s = selection_;
-  s.step = result.index;
-  s.tile = result.hit.tile;
-  if (result.hit.head >= 0) s.head = result.hit.head;
-  if (result.hit.block >= 0) s.block = result.hit.block;
-  if (result.hit.q_row >= 0) {
-    const auto step = open_->store()->step(result.index);
-    const auto after = std::ranges::upper_bound(step->cu_seqlens_q, result.hit.q_row);
+  s.step = index;
+  s.tile = hit.tile;
+  if (hit.head >= 0) s.head = hit.head;
+  if (hit.block >= 0) s.block = hit.block;
+  if (hit.q_row >= 0) {
+    const auto step = open_->store()->step(index);
+    const auto after = std::ranges::upper_bound(step->cu_seqlens_q, hit.q_row);
     const auto b = static_cast<std::size_t>(after - step->cu_seqlens_q.begin()) - 1;
     if (b < step->seqs.size()) {
       s.seq = step->seqs[b].id;
-      s.q_row = result.hit.q_row - step->cu_seqlens_q[b];
+      s.q_row = hit.q_row - step->cu_seqlens_q[b];
     }
     s.stage = trace::Stage::attention;
   }
   select(s);
   // A rescale is seen where its tiles are.
-  if (result.condition.kind == trace::ConditionKind::rescale) show_next_ = viz::StageView::tiles;
-  frame_.stopped_at = trace::condition_text(result.condition) + ": " + result.hit.text;
+  if (condition.kind == trace::ConditionKind::rescale) show_next_ = viz::StageView::tiles;
+  frame_.stopped_at = trace::condition_text(condition) + ": " + hit.text;
 }
 
 std::optional<Recipe> Session::recipe() {

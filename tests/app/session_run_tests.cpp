@@ -169,6 +169,32 @@ TEST_F(SessionRuns, RunStopsAtABreakPointInBothDirections) {
   EXPECT_EQ(frame().index, 0) << "without break points to the beginning";
 }
 
+TEST_F(SessionRuns, PlayingStopsWhereABreakPointHoldsAndShowsTheTile) {
+  viz::Command add;
+  add.kind = Kind::add_breakpoint;
+  add.condition = {.kind = ConditionKind::rescale, .a = -1, .x = 0.0};
+  send(add);
+  send(Kind::toggle_play);
+  auto now = Session::Clock::time_point{} + std::chrono::hours(1);
+  for (int i = 0; i < 50 && view_.playing; ++i) {
+    now += Session::kStepTime;
+    session_->tick(view_, now);
+    session_->wait_idle();
+    frame();
+  }
+  EXPECT_FALSE(view_.playing);
+  EXPECT_NE(frame().stopped_at.find("rescale"), std::string::npos) << frame().stopped_at;
+  EXPECT_EQ(view_.stage, viz::StageView::tiles) << "at once, as when one runs to it";
+  const auto hit =
+      trace::check_condition(add.condition, *frame().step, frame().previous.get(), frame().attention.get());
+  ASSERT_TRUE(hit);
+  EXPECT_GT(hit->tile, 0);
+  const viz::Selection& shown = session_->selection();
+  EXPECT_EQ(shown.tile, hit->tile);
+  EXPECT_EQ(shown.head, hit->head);
+  EXPECT_EQ(shown.stage, trace::Stage::attention);
+}
+
 TEST_F(SessionRuns, EventsOfTheSelectedBlockAreVisitedBothWays) {
   run_to_the_end();
   viz::Selection selection = session_->selection();

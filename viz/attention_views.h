@@ -2,9 +2,11 @@
 // what is zoomed into, what was prepared for drawing. Never in the trace.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "core/trace/stolen_mass.h"
 #include "kernels/common/mask.h"
 #include "viz/heat_map.h"
 #include "viz/palette.h"
@@ -44,6 +46,19 @@ struct DecodeView {
   WeightRanks ranks;  // for the rank scale
 };
 
+/// Softmax mass of a decode row: of its real keys, and of zero pads.
+struct Mass {
+  double real = 0.0;  // sum of the weights of real keys; NaN when one of them is NaN
+  trace::StolenMass pads;
+};
+
+/// Of every sequence of one launch and head.
+struct MassView {
+  std::shared_ptr<const trace::AttentionView> view;
+  int head = -1;
+  std::vector<Mass> masses;
+};
+
 struct AttentionViews {
   std::optional<Palette> palette;             // nothing: cividis, greys in the print theme
   std::optional<MaskAlignment> mask_preview;  // another alignment than the one in force, to look at
@@ -54,6 +69,7 @@ struct AttentionViews {
   ZoomRange mask_cols;
   MatrixView matrix;
   DecodeView decode;
+  MassView mass;
   std::vector<HeatMap> head_maps;  // the miniatures of all heads
 };
 

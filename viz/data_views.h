@@ -48,7 +48,6 @@ struct RequestsView {
 /// Sequences that lists last scrolled to, so that the wheel still scrolls.
 struct ListViews {
   int tables_seq = -1;
-  int mass_seq = -1;
 };
 
 struct DataViews {

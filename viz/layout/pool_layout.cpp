@@ -26,15 +26,16 @@ std::vector<CardSize> card_sizes(int slot_columns, int slot_rows, bool with_slot
   }
   for (const auto& [w, h] : {std::pair{76.0F, 40.0F}, {64.0F, 36.0F}, {54.0F, 34.0F}, {48.0F, 32.0F}})
     sizes.push_back({CardDetail::fill, w, h, 4.0F});
-  for (const float h : {28.0F, 25.0F}) sizes.push_back({CardDetail::fill, 39.0F, h, 3.0F});
-  for (const float side : {26.0F, 20.0F, 16.0F, 12.0F, 8.0F, 6.0F, 4.0F, 3.0F})
+  for (const float h : {28.0F, 25.0F, 23.0F}) sizes.push_back({CardDetail::fill, 39.0F, h, 3.0F});
+  for (const float side : {26.0F, 20.0F, 16.0F, 12.0F, 8.0F, 6.0F, 4.0F, 3.0F, 2.0F})
     sizes.push_back({CardDetail::tile, side, side, side / 6.0F});
+  sizes.push_back({CardDetail::tile, 2.0F, 2.0F, 0.0F});  // thousands of blocks: an area, not squares
   return sizes;
 }
 
 void use_size(PoolLayout& out, const Rect& area, const CardSize& size, float scale) {
   out.detail = size.detail;
-  out.gap = std::max(1.0F, std::round(size.gap * scale));
+  out.gap = size.gap > 0.0F ? std::max(1.0F, std::round(size.gap * scale)) : 0.0F;
   const float w = std::min(area.w, std::max(2.0F, std::floor(size.w * scale)));
   out.card_h = std::max(2.0F, std::floor(size.h * scale));
   out.columns = std::max(1, static_cast<int>((area.w + out.gap) / (w + out.gap)));

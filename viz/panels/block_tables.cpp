@@ -8,6 +8,7 @@
 
 #include "kernels/common/paged_kv.h"
 #include "viz/lookup.h"
+#include "viz/panels/tables_map.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -236,32 +237,8 @@ void follow_focus(Ui& ui, const std::vector<TableRow>& rows, float row_h, float 
   follow_row(row_h, height, static_cast<int>(at - rows.begin()));
 }
 
-}  // namespace
-
-void draw_block_tables(Ui& ui, const Rect& rect) {
-  const trace::StepRecord* step = ui.frame.step.get();
-  const bool packed =
-      step != nullptr && ui.frame.manifest && ui.frame.manifest->is_tensor_case() && step->blocks.empty();
-  if (!begin_panel(ui, "tables", rect, "Block tables",
-                   step == nullptr || packed ? ""
-                                             : fmt::format("logical \xE2\x86\x92 physical, block_size {}",
-                                                           step->config.block_size)))
-    return;
-  const int focus = focus_seq(ui.frame, ui.selection);
-  if (focus < 0 || packed) {
-    empty_note(ui, packed ? "Packed keys need no block tables."
-                          : "Each sequence's block table appears here, with the slot of the selected token.");
-    end_panel(ui);
-    return;
-  }
-  if (lit(ui, "block_tables")) outline(ui, rect, ui[Color::accent], ui.px(2), ui.px(4));
-  const trace::SeqState& focused = *find_seq(step->seqs, focus);
-  const int lit_index = position_of(ui, focused) / std::max(1, step->config.block_size);
-  const std::vector<TableRow> rows = rows_of(ui.frame);
-  // Tables come first: where not all fit, the rule yields to one more of them.
-  const float all_h = ui.px(26) * static_cast<float>(rows.size()) - ui.px(kRowGap);
-  const float formula_h = ui.px(kFormulaLine * (ui.body.h >= all_h + ui.px(42) ? 2.0F : 1.0F) + 4.0F);
-  Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
+/// Rows of cells in a list that scrolls where a few do not fit.
+void draw_list(Ui& ui, const std::vector<TableRow>& rows, Rect list, int focus, int lit_index) {
   const float row_h = look_of(ui, rows, list, 0.0F, lit_index).row_h;
   // No row is cut; the last one needs no gap below it.
   list.h = std::max(row_h, std::floor((list.h + ui.px(kRowGap)) / row_h) * row_h) - ui.px(kRowGap);
@@ -275,9 +252,61 @@ void draw_block_tables(Ui& ui, const Rect& rect) {
     if (seen) draw_row(ui, rows, r, look, rows[r].seq->id == focus ? lit_index : -1);
   }
   end_scroll(ui, look.cell(rows.size(), 0).y - ui.px(kRowGap));
-  if (ui.body.h > formula_h + ui.px(20))
-    draw_formula(ui, {ui.body.x, ui.body.bottom() - formula_h + ui.px(4), ui.body.w, formula_h - ui.px(4)},
-                 focused);
+}
+
+constexpr std::size_t kMostListed = 8;  // tables of more sequences that do not fit are drawn as lines
+
+/// The table of the focused sequence in cells, all tables as lines below.
+void draw_many(Ui& ui, const std::vector<TableRow>& rows, const Rect& area, int focus, int lit_index) {
+  std::vector<const trace::SeqState*> seqs;
+  for (const TableRow& row : rows) seqs.push_back(row.seq);
+  const auto own = std::ranges::find_if(rows, [&](const TableRow& row) { return row.seq->id == focus; });
+  if (own == rows.end()) return;
+  const std::vector<TableRow> alone = {{own->seq, 0}};
+  const TableLook look = look_of(ui, alone, area, area.y, lit_index);
+  draw_row(ui, alone, 0, look, lit_index);
+  const float y = area.y + look.row_h + ui.px(2);
+  draw_tables_map(ui, seqs, {area.x + ui.px(2), y, area.w - ui.px(4), area.bottom() - y - ui.px(2)}, focus);
+}
+
+void draw_tables(Ui& ui, int focus) {
+  const trace::StepRecord& step = *ui.frame.step;
+  const trace::SeqState& focused = *find_seq(step.seqs, focus);
+  const int lit_index = position_of(ui, focused) / std::max(1, step.config.block_size);
+  const std::vector<TableRow> rows = rows_of(ui.frame);
+  // Tables come first: where not all fit, the rule yields to one more of them.
+  const float all_h = ui.px(26) * static_cast<float>(rows.size()) - ui.px(kRowGap);
+  const float formula_h = ui.px(kFormulaLine * (ui.body.h >= all_h + ui.px(42) ? 2.0F : 1.0F) + 4.0F);
+  const Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
+  if (rows.size() > kMostListed && all_h > list.h)
+    draw_many(ui, rows, list, focus, lit_index);
+  else
+    draw_list(ui, rows, list, focus, lit_index);
+  draw_formula(ui, {ui.body.x, ui.body.bottom() - formula_h + ui.px(4), ui.body.w, formula_h - ui.px(4)},
+               focused);
+}
+
+}  // namespace
+
+void draw_block_tables(Ui& ui, const Rect& rect) {
+  const trace::StepRecord* step = ui.frame.step.get();
+  const bool packed =
+      step != nullptr && ui.frame.manifest && ui.frame.manifest->is_tensor_case() && step->blocks.empty();
+  if (!begin_panel(ui, "tables", rect, "Block tables",
+                   step == nullptr || packed
+                       ? ""
+                       : fmt::format("logical \xE2\x86\x92 physical  \xC2\xB7  block_size {}",
+                                     step->config.block_size)))
+    return;
+  const int focus = focus_seq(ui.frame, ui.selection);
+  if (focus < 0 || packed) {
+    empty_note(ui, packed ? "Packed keys need no block tables."
+                          : "Each sequence's block table appears here, with the slot of the selected token.");
+    end_panel(ui);
+    return;
+  }
+  if (lit(ui, "block_tables")) outline(ui, rect, ui[Color::accent], ui.px(2), ui.px(4));
+  draw_tables(ui, focus);
   end_panel(ui);
 }
 

@@ -4,15 +4,10 @@
 
 #include <string>
 
-#include "core/trace/stolen_mass.h"
 #include "viz/panels/weights.h"
 
 namespace attn::viz {
 
-struct Mass {
-  double real = 0.0;  // sum of the weights of real keys; NaN when one of them is NaN
-  trace::StolenMass pads;
-};
 /// Of query `row` of the input's sequence; pads only exist in decode. PRECOND: weights_missing is "".
 Mass measure_mass(const WeightsInput& input, int row = 0);
 
@@ -21,9 +16,10 @@ std::string share_text(double share);
 /// Real mass, never all of it beside pads that took some: "> 99.99 %" then.
 std::string real_text(const Mass& mass);
 
-/// Height in a panel of that height: up to four sequences, more of them scroll.
-float mass_bars_height(const Ui& ui, float panel_height);
-/// Of every sequence of the batch, with the input's view and head.
+/// Height they need.
+float mass_bars_height(const Ui& ui);
+/// Of every sequence of the batch, with the input's view and head: a row for each of a few; of many one strip
+/// of columns, and the row of the input's sequence.
 void draw_mass_bars(Ui& ui, const WeightsInput& input, const Rect& rect);
 
 }  // namespace attn::viz

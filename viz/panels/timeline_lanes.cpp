@@ -77,11 +77,13 @@ void draw_places(Ui& ui, const TimelineLanes& lanes) {
   }
 }
 
-/// Whether a word of a sequence's row has room; rows shrink to bars of two pixels.
+// More rows are plain bars: a draw list holds 65,535 vertices, and a dash takes four.
+constexpr std::size_t kMostDetailed = 24;
+
+/// A row for every sequence that the steps on screen know.
 struct LaneRows {
   std::vector<int> ids;
-  int first = 0, shown = 0;
-  float h = 0;
+  float h = 0;  // 0: they are too many for rows
 };
 
 LaneRows rows_of(const Ui& ui, const TimelineLanes& lanes) {
@@ -92,17 +94,10 @@ LaneRows rows_of(const Ui& ui, const TimelineLanes& lanes) {
     });
     if (seen) rows.ids.push_back(id);
   }
-  const int count = static_cast<int>(rows.ids.size());
   const float least = std::max(2.0F, ui.px(2));
-  const int room = std::max(1, static_cast<int>(lanes.gantt.h / least));
-  if (count > room) {  // keep the selected sequence among the rows
-    const auto it = std::find(rows.ids.begin(), rows.ids.end(), focus_seq(ui.frame, ui.selection));
-    const int at = it == rows.ids.end() ? 0 : static_cast<int>(it - rows.ids.begin());
-    rows.first = std::clamp(at - room / 2, 0, count - room);
-  }
-  rows.shown = std::min(room, count);
-  if (rows.shown > 0)
-    rows.h = std::clamp(std::floor(lanes.gantt.h / static_cast<float>(rows.shown)), least, ui.px(20));
+  const float each =
+      std::floor(lanes.gantt.h / static_cast<float>(std::max<std::size_t>(1, rows.ids.size())));
+  if (each >= least) rows.h = std::min(each, ui.px(20));
   return rows;
 }
 
@@ -126,61 +121,42 @@ void draw_decode_run(const Ui& ui, const Rect& box, Rgb hue, float unit, bool da
 }
 
 /// Waiting is an outline, prefill solid, decode dashed, preemption hatched, finishing a cap.
-void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float y, float h, int seq) {
+void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float y, float h, int seq,
+              bool detailed) {
   const int first = std::max(run.first, lanes.layout.first);
   const int end = std::min(run.end, lanes.layout.end);
   if (first >= end) return;
   const float x0 = lanes.layout.left(first);
   const float x1 = lanes.layout.right(end - 1);
-  const float gap = h >= ui.px(6) ? 1.0F : 0.0F;
+  const float gap = detailed ? 1.0F : 0.0F;
   const Rect box{x0, y + gap, std::max(1.0F, x1 - x0 - 1.0F), std::max(1.0F, h - 2.0F * gap)};
   const Rgb hue = hue_of(ui, seq);
   if (run.phase == SeqPhase::waiting) {
-    if (h >= ui.px(6))
+    if (detailed)
       outline(ui, box, hue, 1.0F);
     else
       fill(ui, {box.x, box.y, box.w, 1.0F}, ui[Color::muted]);
   } else if (run.phase == SeqPhase::preempted) {
     fill(ui, box, ui[Color::error], 0.35F);
-    if (h >= ui.px(6)) hatch(ui, box, ui[Color::error], ui.px(4));
+    if (detailed) hatch(ui, box, ui[Color::error], ui.px(4));
   } else if (run.phase == SeqPhase::prefill) {
     fill(ui, box, hue);
-    for (int i = first + 1; i < end && lanes.layout.unit >= 3.0F && h >= ui.px(6); ++i)
+    for (int i = first + 1; i < end && lanes.layout.unit >= 3.0F && detailed; ++i)
       fill(ui, {lanes.layout.left(i) - 1.0F, box.y, 1.0F, box.h}, ui[Color::panel]);
   } else {
-    draw_decode_run(ui, box, hue, lanes.layout.unit, h >= ui.px(6));
+    draw_decode_run(ui, box, hue, lanes.layout.unit, detailed);
   }
   if (run.finished && run.end == end) fill(ui, {x1 - ui.px(3), y, ui.px(3), h}, ui[Color::text]);
 }
 
-/// LaneRows too low for letters say how many they are, and which of all when they are a part: the others come
-/// with the selected sequence.
+/// Rows too low for letters say how many they are.
 void label_rows(Ui& ui, const TimelineLanes& lanes, const LaneRows& rows) {
-  const int count = static_cast<int>(rows.ids.size());
+  const auto count = rows.ids.size();
   if (count <= 3 || rows.h >= letters_from()) return;
-  const float line_h = font_pixels(FontRole::small) + ui.px(2);
-  std::vector<std::string> lines{fmt::format("{} seqs", count)};
-  std::string words = fmt::format("{} sequences", count);
-  if (rows.shown < count) {
-    const std::string range = fmt::format("{}\xE2\x80\x93{}", rows.first + 1, rows.first + rows.shown);
-    lines = {"lanes", range, fmt::format("of {}", count)};
-    words = fmt::format("lanes {} of {}: the others come with the selected sequence", range, count);
-    const auto room = static_cast<std::size_t>(lanes.gantt.h / line_h);
-    if (room < 3) lines.erase(lines.begin());
-    if (room < 2) {
-      const std::string one = fmt::format("{}/{}", range, count);
-      const bool fits = text_width(ui, FontRole::small, one) <= lanes.gantt.x - lanes.label_x - ui.px(8);
-      lines = {fits ? one : fmt::format("of {}", count)};
-    }
-  }
-  Rect box{lanes.gantt.x, lanes.gantt.y, 0.0F, line_h};
-  for (const std::string& text : lines) {
-    lane_label(ui, lanes, box, text, ui[Color::muted]);
-    box.y += line_h;
-  }
-  mark(ui, "timeline/lanes",
-       {lanes.label_x, lanes.gantt.y, lanes.gantt.x - lanes.label_x, box.y - lanes.gantt.y}, words,
-       "history: scheduled, waiting");
+  const Rect box{lanes.gantt.x, lanes.gantt.y, 0.0F, font_pixels(FontRole::small) + ui.px(2)};
+  lane_label(ui, lanes, box, fmt::format("{} seqs", count), ui[Color::muted]);
+  mark(ui, "timeline/lanes", {lanes.label_x, box.y, lanes.gantt.x - lanes.label_x, box.h},
+       fmt::format("{} sequences", count), "history: scheduled, waiting");
 }
 
 const char* phase_words(SeqPhase phase) {
@@ -303,21 +279,26 @@ void draw_steps(Ui& ui, const TimelineLanes& lanes) {
   }
 }
 
+void draw_seq_runs(const Ui& ui, const TimelineLanes& lanes, int seq, float y, float h, bool detailed) {
+  const std::vector<SeqRun>& runs = lanes.facts.rows.at(seq);
+  auto run = std::partition_point(runs.begin(), runs.end(),
+                                  [&](const SeqRun& one) { return one.end <= lanes.layout.first; });
+  for (; run != runs.end() && run->first < lanes.layout.end; ++run)
+    draw_run(ui, lanes, *run, y, h, seq, detailed && h >= ui.px(6));
+}
+
 void draw_gantt(Ui& ui, const TimelineLanes& lanes) {
   const LaneRows rows = rows_of(ui, lanes);
-  for (int r = 0; r < rows.shown; ++r) {
-    const int id = rows.ids[static_cast<std::size_t>(rows.first + r)];
-    const float y = lanes.gantt.y + rows.h * static_cast<float>(r);
+  if (rows.h <= 0.0F) return draw_crowd(ui, lanes, rows.ids);
+  float y = lanes.gantt.y - rows.h;
+  for (const int id : rows.ids) {
+    y += rows.h;
     const Rect lane{lanes.gantt.x, y, lanes.gantt.w, rows.h};
     const bool selected = id >= 0 && id == ui.selection.seq;  // -1 is also "nothing selected"
     if (rows.h >= letters_from())
       lane_label(ui, lanes, lane, id == -1 ? "warm-up" : seq_letter(id),
                  ui[selected ? Color::text : Color::muted]);
-    const std::vector<SeqRun>& runs = lanes.facts.rows.at(id);
-    auto run = std::partition_point(runs.begin(), runs.end(),
-                                    [&](const SeqRun& one) { return one.end <= lanes.layout.first; });
-    for (; run != runs.end() && run->first < lanes.layout.end; ++run)
-      draw_run(ui, lanes, *run, y, rows.h, id);
+    draw_seq_runs(ui, lanes, id, y, rows.h, rows.ids.size() <= kMostDetailed);
     if (selected && rows.h < letters_from())
       fill(ui, {lanes.gantt.x - ui.px(5), y, ui.px(4), std::max(rows.h, 2.0F)}, ui[Color::selection]);
     const Hit hit = touch(ui, lane);

@@ -1,6 +1,8 @@
 // Lanes of the timeline below each other: event flags, steps, sequences, the selected block, pool occupancy.
 #pragma once
 
+#include <vector>
+
 #include "viz/layout/timeline_layout.h"
 #include "viz/timeline_facts.h"
 #include "viz/widgets/ui.h"
@@ -30,6 +32,11 @@ void draw_flags(Ui& ui, const TimelineLanes& lanes);
 void draw_flag_legend(Ui& ui, const Rect& box);
 void draw_steps(Ui& ui, const TimelineLanes& lanes);
 void draw_gantt(Ui& ui, const TimelineLanes& lanes);
+/// What a sequence did, in a row at y; `detailed`: with outlines and dashes.
+void draw_seq_runs(const Ui& ui, const TimelineLanes& lanes, int seq, float y, float h, bool detailed);
+/// Too many sequences for rows: how many of them wait, prefill and decode in each step, and the row of the
+/// selected one.
+void draw_crowd(Ui& ui, const TimelineLanes& lanes, const std::vector<int>& seqs);
 void draw_block_use(Ui& ui, const TimelineLanes& lanes);
 void draw_occupancy(Ui& ui, const TimelineLanes& lanes);
 /// Stages of the current step, layers, and the tiles of its attention, opened below its column.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/trace/number_text.h"
+#include "viz/layout/cutter.h"
 #include "viz/panels/decode_strip.h"
 #include "viz/panels/dot_product.h"
 #include "viz/panels/head_thumbs.h"
@@ -14,6 +15,7 @@
 #include "viz/roofline_facts.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/tall_body.h"
 
 namespace attn::viz {
 namespace {
@@ -30,9 +32,32 @@ std::string_view scale_tip(WeightScale scale) {
              : "colour by the weight itself; click for log10 (L)";
 }
 
-/// Head miniatures above the matrix, the score taken apart below it or beside it, where there is room.
+// Pixels at scale 1: the least that a part can be read at.
+constexpr float kLeastMatrix = 132.0F;
+constexpr float kLeastScore = 112.0F;
+constexpr float kLeastStrip = 150.0F;
+constexpr float kRoomy = 380.0F;  // a panel of this height has head miniatures
+
+/// In a low panel the matrix fills what is seen at once, and the other parts follow below.
+void draw_low_prefill(Ui& ui, const WeightsInput& in, float thumbs_h) {
+  const float gap = ui.px(8);
+  const float matrix_h = std::max(ui.body.h - gap, ui.px(kLeastMatrix));
+  const float score_h = ui.px(kLeastScore);
+  const TallBody tall(ui, "weights/parts",
+                      matrix_h + gap + (thumbs_h > 0.0F ? thumbs_h + gap : 0.0F) + score_h + ui.px(4));
+  Cutter rest{ui.body, gap};
+  draw_weights_matrix(ui, in, ui.view.attention.matrix, rest.top(matrix_h));
+  if (thumbs_h > 0.0F) draw_head_thumbs(ui, in, rest.top(thumbs_h));
+  draw_dot_product(ui, in, rest.top(score_h));
+}
+
+/// Head miniatures above the matrix, the score taken apart below it or beside it.
 void draw_prefill(Ui& ui, const WeightsInput& in) {
   Rect rest = ui.body;
+  const float least_thumbs = head_thumbs_height(ui, in, {rest.x, rest.y, rest.w, ui.px(kRoomy)});
+  const float gaps = ui.px(8) * (least_thumbs > 0.0F ? 2.0F : 1.0F);
+  if (rest.h < least_thumbs + ui.px(kLeastMatrix) + ui.px(kLeastScore) + gaps)
+    return draw_low_prefill(ui, in, least_thumbs);
   const float thumbs_h = head_thumbs_height(ui, in, rest);
   if (thumbs_h > 0.0F) {
     draw_head_thumbs(ui, in, {rest.x, rest.y, rest.w, thumbs_h});
@@ -40,13 +65,11 @@ void draw_prefill(Ui& ui, const WeightsInput& in) {
     rest.h -= thumbs_h + ui.px(8);
   }
   MatrixView& view = ui.view.attention.matrix;
-  const float below_h = std::clamp(rest.h * 0.3F, ui.px(100), ui.px(170));
+  const float below_h = std::clamp(rest.h * 0.3F, ui.px(kLeastScore), ui.px(170));
   const float beside_w = std::clamp(rest.w * 0.34F, ui.px(196), ui.px(420));
   const Rect above{rest.x, rest.y, rest.w, rest.h - below_h - ui.px(4)};
   const Rect left{rest.x, rest.y, rest.w - beside_w - ui.px(12), rest.h};
-  if (rest.h < ui.px(250)) {
-    draw_weights_matrix(ui, in, view, rest);
-  } else if (matrix_area(ui, in, view, above) >= matrix_area(ui, in, view, left)) {
+  if (matrix_area(ui, in, view, above) >= matrix_area(ui, in, view, left)) {
     draw_weights_matrix(ui, in, view, above);
     draw_dot_product(ui, in, {rest.x, rest.bottom() - below_h, rest.w, below_h});
   } else {
@@ -55,15 +78,16 @@ void draw_prefill(Ui& ui, const WeightsInput& in) {
   }
 }
 
+/// The strip fills what is seen at once where the panel is low; what the pads took follows below.
 void draw_decode(Ui& ui, const WeightsInput& in) {
-  const Rect body = ui.body;
-  const float mass_h = mass_bars_height(ui, body.h);
-  if (body.h < mass_h + ui.px(90)) {  // the bars say more than their sum
-    draw_decode_strip(ui, in, ui.view.attention.decode, body);
-    return;
-  }
-  draw_decode_strip(ui, in, ui.view.attention.decode, {body.x, body.y, body.w, body.h - mass_h - ui.px(6)});
-  draw_mass_bars(ui, in, {body.x, body.bottom() - mass_h, body.w, mass_h});
+  const float gap = ui.px(6);
+  const float mass_h = mass_bars_height(ui);
+  const bool low = ui.body.h < ui.px(kLeastStrip) + gap + mass_h;
+  const float strip_h = low ? std::max(ui.body.h - ui.px(10), ui.px(kLeastStrip)) : ui.body.h - mass_h - gap;
+  const TallBody tall(ui, "weights/parts", strip_h + gap + mass_h);
+  Cutter rest{ui.body, gap};
+  draw_decode_strip(ui, in, ui.view.attention.decode, rest.top(strip_h));
+  draw_mass_bars(ui, in, rest.top(mass_h));
 }
 
 }  // namespace

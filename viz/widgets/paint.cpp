@@ -126,7 +126,7 @@ namespace {
 
 /// Whether an edge of what is drawn on would cut the line above or below; in parts that scroll it may.
 bool cut_by_edge(const Ui& ui, const Rect& line) {
-  if (ui.scrolling) return false;
+  if (ui.scrolling > 0) return false;
   const float spare = std::round(line.h * 0.15F) + 1.0F;  // no glyph reaches the ends of its line
   return line.y + spare < ui.draw->GetClipRectMin().y || line.bottom() - spare > ui.draw->GetClipRectMax().y;
 }
@@ -139,7 +139,7 @@ void log_text(const Ui& ui, std::string_view text, const Rect& rect, bool shorte
                                        std::string(text),
                                        rect,
                                        {low.x, low.y, high.x - low.x, high.y - low.y},
-                                       ui.scrolling,
+                                       ui.scrolling > 0,
                                        shortened,
                                        left_out});
 }

@@ -140,7 +140,7 @@ float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   enter_window(ui);
-  ui.scrolling = true;
+  ++ui.scrolling;
   return std::floor(ImGui::GetCursorScreenPos().y);
 }
 
@@ -149,7 +149,7 @@ void end_scroll(Ui& ui, float bottom) {
   ImGui::Dummy({1.0F, std::max(1.0F, bottom - top)});
   ImGui::EndChild();
   enter_window(ui);
-  ui.scrolling = false;
+  --ui.scrolling;
 }
 
 void follow_row(float row_h, float height, int index) {

@@ -28,7 +28,7 @@ struct Ui {
   Rect body;                   // below its title
   bool mouse_here = false;     // the mouse is over this window and nothing covers it
   std::string_view panel_name = {};
-  bool scrolling = false;  // between begin_scroll and end_scroll
+  int scrolling = 0;  // parts that scroll around what is drawn: between begin_scroll and end_scroll
 
   /// Length at scale 1 in whole pixels.
   float px(float length) const;

@@ -48,6 +48,7 @@ struct StillOptions {
   int scale_out = 1;
   bool transparent = false;
   bool provenance = false;
+  int page = 1;
   int frames = 12;
 };
 
@@ -59,6 +60,7 @@ viz::ViewState view_of(const StillOptions& options) {
   view.stage = options.compare ? viz::StageView::compare : options.stage;
   view.side = options.side;
   view.weight_scale = options.weights;
+  view.page = options.page - 1;
   if (!(view.scale >= 0.5F) || view.scale > 4.0F) {
     throw InputError(
         fmt::format("a scale of {} is out of range; use 0.5 to 4 (--scale times --scale-out)", view.scale));
@@ -207,6 +209,9 @@ void add_common(CLI::App& command, StillOptions& options) {
       ->capture_default_str();
   add_theme_option(command, options.theme);
   command.add_option("--scale", options.scale, "size of text and panels")->capture_default_str();
+  command.add_option("--page", options.page, "group of panels where the picture has no room for all (key X)")
+      ->check(CLI::Range(1, 99))
+      ->capture_default_str();
   command.add_option("--panel", options.panel, "one panel alone: mask, weights, strip, pool, tables, ...");
   command.add_flag("--transparent", options.transparent, "nothing behind the panels");
   command.add_flag("--provenance", options.provenance, "a line that says where the numbers come from");

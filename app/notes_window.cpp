@@ -107,6 +107,7 @@ NotesWindow::NotesWindow(GLFWwindow* main) : state_(std::make_unique<State>()) {
   const Elsewhere here(state_->window, state_->context);
   glfwSwapInterval(0);  // the main window alone waits for the screen
   ImGui::GetIO().IniFilename = nullptr;
+  state_->view.picture.alone = true;  // its letters depend on the monitor alone
   state_->backend = ImGui_ImplOpenGL3_Init("#version 330 core");
   if (!state_->backend) throw DeviceError("a second window has no OpenGL 3.3 here");
 }

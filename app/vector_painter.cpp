@@ -67,11 +67,11 @@ VectorPainter::~VectorPainter() { ImGui::DestroyContext(state_->context); }
 std::vector<Shape> VectorPainter::picture(Session& session, viz::ViewState& view, int width, int height) {
   ImGui::SetCurrentContext(state_->context);
   ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
   viz::apply_style(view);
   if (!io.Fonts->IsBuilt()) io.Fonts->Build();
   ImGuiStyle& style = ImGui::GetStyle();
   style.AntiAliasedFill = style.AntiAliasedLines = style.AntiAliasedLinesUseTex = false;  // see shapes_of
-  io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
   io.DeltaTime = 1.0F / 30.0F;
   view.heat_painter = &state_->cells;
   viz::Commands ignored;

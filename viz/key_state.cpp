@@ -36,6 +36,8 @@ std::string_view why_not(KeyAction action, const Frame& frame, const Selection& 
       return frame.lesson && frame.lesson->break_it ? "" : "no lesson with something to break is open";
     case KeyAction::notes:
       return frame.lesson ? "" : "notes belong to the stops of a lesson";
+    case KeyAction::larger:
+      return screen_scale(view) < asked_scale(view) ? "this window has no room for larger letters" : "";
     case KeyAction::maximise:
       return view.shell.focused != PanelId::count_ || view.maximised != PanelId::count_
                  ? ""

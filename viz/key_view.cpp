@@ -71,13 +71,15 @@ bool closed_something(ViewState& view) {
   return true;
 }
 
+/// Where the window limits the scale, larger asks for no more and smaller begins with what is seen.
 bool change_size(KeyAction action, ViewState& view) {
+  const float seen = view.scale * screen_scale(view) / asked_scale(view);
   switch (action) {
     case KeyAction::larger:
-      view.scale = std::clamp(view.scale * kScaleStep, kSmallestScale, kLargestScale);
+      if (seen >= view.scale) view.scale = std::clamp(seen * kScaleStep, kSmallestScale, kLargestScale);
       return true;
     case KeyAction::smaller:
-      view.scale = std::clamp(view.scale / kScaleStep, kSmallestScale, kLargestScale);
+      view.scale = std::clamp(seen / kScaleStep, kSmallestScale, kLargestScale);
       return true;
     case KeyAction::normal_size:
       view.scale = 1.0F;

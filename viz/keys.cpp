@@ -86,7 +86,13 @@ trace::Condition written(int block) {
   return {.kind = trace::ConditionKind::block_written, .a = block, .x = 0.0};
 }
 
-void toggle_break(const Frame& frame, const Selection& selection, Commands& commands) {
+/// On the selected block; without one the break points there are to choose from are listed.
+void toggle_break(const Frame& frame, const Selection& selection, ViewState& view, Commands& commands) {
+  if (selection.block < 0) {
+    view.shell.open(Overlay::palette);
+    view.shell.text = "stop at: ";
+    return;
+  }
   const trace::Condition wanted = written(selection.block);
   const auto found = std::find(frame.breakpoints.begin(), frame.breakpoints.end(), wanted);
   if (found != frame.breakpoints.end()) {
@@ -219,9 +225,9 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
         view.teach.blank = !view.teach.blank;
         return;
       }
-      return toggle_break(frame, selection, commands);
+      return toggle_break(frame, selection, view, commands);
     case KeyAction::break_here:
-      return toggle_break(frame, selection, commands);
+      return toggle_break(frame, selection, view, commands);
     case KeyAction::compare:
       return toggle_compare(frame, view, commands);
     case KeyAction::diff:

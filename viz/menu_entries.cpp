@@ -169,6 +169,8 @@ void add_views(const Ui& ui, std::vector<MenuEntry>& out) {
                     .rule = i == 0},
                    [id](Ui& now) { theme_to_change(now.view) = id; }});
   }
+  if (const std::string note = scale_note(ui.view); !note.empty())
+    out.push_back({{.name = "scale", .title = note, .enabled = false, .rule = true}, {}});
 }
 
 /// "default" or the value beside what it is called in the engine.

@@ -89,7 +89,12 @@ struct ViewState : ViewSettings {
 ThemeId theme_in_use(const ViewState& view);
 ThemeId& theme_to_change(ViewState& view);
 Splits& splits_to_change(ViewState& view);
+/// What view.scale asks for in the mode in use.
+float asked_scale(const ViewState& view);
+/// The scale that is asked for, or the largest that the current ImGui window has room for.
 float screen_scale(const ViewState& view);
+/// "Scale 2.5: 1.6 fits this window"; "" when the scale is the one asked for.
+std::string scale_note(const ViewState& view);
 /// Shows a view of the lower right, alone when another one was.
 void show_side(ViewState& view, SideView side);
 LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height);

@@ -1,4 +1,5 @@
 // Scale, theme and splitters of the mode in use, and the style of ImGui's own widgets.
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -41,9 +42,22 @@ ThemeId& theme_to_change(ViewState& view) {
 Splits& splits_to_change(ViewState& view) {
   return view.mode == ScreenMode::present ? view.present_splits : view.splits;
 }
-float screen_scale(const ViewState& view) {
+float asked_scale(const ViewState& view) {
   const float scale = std::clamp(view.scale, 0.5F, 4.0F);
   return view.mode == ScreenMode::present ? scale * kPresentScale : scale;
+}
+float screen_scale(const ViewState& view) {
+  const float asked = asked_scale(view);
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  // A panel alone is as large as somebody wanted it; before the first frame nobody knows the window.
+  if (view.picture.alone || size.x <= 0.0F || size.y <= 0.0F) return asked;
+  return std::min(asked, fitting_scale(view.mode, size.x, size.y));
+}
+std::string scale_note(const ViewState& view) {
+  const float now = screen_scale(view);
+  if (now >= asked_scale(view)) return {};
+  const float per = view.mode == ScreenMode::present ? kPresentScale : 1.0F;
+  return fmt::format("Scale {:.3g}: {:.3g} fits this window", view.scale, now / per);
 }
 
 LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height) {

@@ -1,8 +1,10 @@
 #include "headless.h"
 
 #include <gtest/gtest.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
@@ -43,13 +45,25 @@ Headless::Headless(float width, float height, float scale) {
     io.KeyMap[named] = key;
 #endif
   view.scale = scale;
-  apply_style(view);
+  restyle();
 }
 
 Headless::~Headless() { ImGui::DestroyContext(context_); }
 
+void Headless::resize(float width, float height) {
+  ImGui::GetIO().DisplaySize = {width, height};
+  restyle();
+}
+
+void Headless::restyle() {
+  if (style_key(view) == style_) return;
+  style_ = style_key(view);
+  apply_style(view);
+}
+
 void Headless::draw(const Frame& frame) {
   commands.clear();
+  restyle();
   ImGui::NewFrame();
   draw_screen(frame, selection, view, marks, commands);
   ImGui::Render();
@@ -112,6 +126,14 @@ void Headless::press_with(const Frame& frame, const std::function<void(bool)>& s
 
 void Headless::type(const Frame& frame, const std::string& text) {
   ImGui::GetIO().AddInputCharactersUTF8(text.c_str());
+  draw(frame);
+}
+
+void Headless::scroll_to(const Frame& frame, float share) {
+  for (ImGuiWindow* window : context_->Windows) {
+    if ((window->Flags & ImGuiWindowFlags_ChildWindow) != 0 && window->WasActive)
+      window->Scroll.y = std::floor(window->ScrollMax.y * share);
+  }
   draw(frame);
 }
 

@@ -24,7 +24,8 @@ class Headless {
 
   /// One frame; commands of earlier frames are dropped.
   void draw(const Frame& frame);
-  void resize(float width, float height) { ImGui::GetIO().DisplaySize = {width, height}; }
+  /// The letters follow where the window limits their size.
+  void resize(float width, float height);
   /// Moves the mouse to the middle of a mark, presses and releases. Fails the test when there is none.
   void click(const Frame& frame, const std::string& mark);
   void hover(const Frame& frame, const std::string& mark);
@@ -32,6 +33,8 @@ class Headless {
   /// A key with its modifiers, as the table of keys has them.
   void chord(const Frame& frame, const Chord& chord);
   void type(const Frame& frame, const std::string& text);
+  /// Everything that scrolls, to a share of its way: 0 its beginning, 1 its end.
+  void scroll_to(const Frame& frame, float share);
   int vertices() const;
   /// Largest vertex count of one draw list; 16-bit indices end at 65,535.
   int largest_list() const;
@@ -42,9 +45,11 @@ class Headless {
   Commands commands;
 
  private:
+  void restyle();
   void press_with(const Frame& frame, const std::function<void(bool)>& set);
 
   ImGuiContext* context_ = nullptr;
+  StyleKey style_;
 };
 
 /// The value of a mark; "no mark NAME" when nothing of that name was drawn.

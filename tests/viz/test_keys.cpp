@@ -131,7 +131,7 @@ TEST(Keys, ZGivesTheLowerRightTheWindowAndSGoesThroughItsViews) {
 
 TEST(Keys, ViewKeysChangeTheView) {
   const Sample s = sample::prefill();
-  Headless screen(1600, 900);
+  Headless screen(1920, 1080);
   screen.type(s.frame, "t");
   EXPECT_EQ(screen.view.theme, ThemeId::light);
   screen.type(s.frame, "L");
@@ -149,6 +149,24 @@ TEST(Keys, ViewKeysChangeTheView) {
   EXPECT_EQ(theme_in_use(screen.view), ThemeId::light);
   screen.type(s.frame, "]");
   EXPECT_FLOAT_EQ(screen.view.speed, 2.0F);
+}
+
+TEST(Keys, ABreakPointWithoutABlockOffersWhatOneCanStopAt) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  const Chord f9{.key = keys::kF9};
+  screen.chord(s.frame, f9);
+  EXPECT_TRUE(screen.commands.empty());
+  EXPECT_EQ(screen.view.shell.overlay, Overlay::palette);
+  screen.draw(s.frame);
+  screen.press(s.frame, ImGuiKey_Enter);
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::add_breakpoint);
+  screen.selection.block = 5;
+  screen.chord(s.frame, f9);
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].kind, Command::Kind::add_breakpoint);
+  EXPECT_EQ(screen.commands[0].condition.a, 5);
 }
 
 TEST(Keys, TabRingsPanelsAndEnterGivesThemTheWindow) {

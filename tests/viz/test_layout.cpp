@@ -77,7 +77,7 @@ TEST(ScreenLayout, PanelsStayInsideAndApartAtEverySize) {
 TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
   for (const WindowSize size : kWindowSizes) {
     for (const float scale : kScales) {
-      if (size.h / scale < 250.0F) continue;  // below what the window allows at its largest letters
+      if (scale > fitting_scale(ScreenMode::explore, size.w, size.h)) continue;
       std::array<bool, kNumPanels> seen{};
       for (int view = 0; view < kNumStageViews; ++view) {
         LayoutInput input{.width = size.w,
@@ -86,7 +86,7 @@ TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
                           .stage = static_cast<StageView>(view),
                           .side = static_cast<SideView>(view % kNumSideViews),
                           .broken = true,
-                          .lesson = size.h / scale >= 460.0F};
+                          .lesson = true};
         const int pages = layout_screen(input).pages;
         for (input.page = 0; input.page < pages; ++input.page) {
           const ScreenLayout layout = layout_screen(input);
@@ -97,10 +97,7 @@ TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
         }
       }
       for (int i = 0; i < kNumPanels; ++i) {
-        // In the smallest windows only keys lead through a lesson.
-        const bool has_room = static_cast<PanelId>(i) != PanelId::lesson || size.h / scale >= 460.0F;
-        EXPECT_TRUE(seen[static_cast<std::size_t>(i)] || static_cast<PanelId>(i) == PanelId::caption ||
-                    !has_room)
+        EXPECT_TRUE(seen[static_cast<std::size_t>(i)] || static_cast<PanelId>(i) == PanelId::caption)
             << size.w << "x" << size.h << " at " << scale << ": panel " << i;
       }
     }

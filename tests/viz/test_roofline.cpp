@@ -124,22 +124,23 @@ TEST(RooflineLayout, LabelsTakeTheFirstFreePlaceInside) {
 }
 
 TEST(RooflineLayout, PartsStayInsideAndApart) {
-  for (const float w : {150.0F, 320.0F, 500.0F, 860.0F, 1500.0F}) {
-    for (const float h : {40.0F, 120.0F, 260.0F, 400.0F, 900.0F}) {
-      for (const float note : {0.0F, 22.0F}) {
+  const RooflineText text{17, 45, 300};
+  for (const float w : {320.0F, 500.0F, 860.0F, 1500.0F}) {
+    for (const float note : {0.0F, 22.0F}) {
+      const float least = least_roofline_height(w, 1.0F, text, note);
+      for (const float h : {least, least + 90.0F, 900.0F}) {
         const Rect body{10, 20, w, h};
-        const RooflineLayout l = layout_roofline(body, 1.0F, {17, 45, 300}, note);
+        const RooflineLayout l = layout_roofline(body, 1.0F, text, note);
         for (const Rect& part : {l.note, l.plot, l.list}) {
-          if (part.w <= 0.0F) continue;
+          if (part.h <= 0.0F && note <= 0.0F) continue;
           EXPECT_GE(part.x, body.x);
           EXPECT_GE(part.y, body.y);
           EXPECT_LE(part.right(), body.right());
           EXPECT_LE(part.bottom(), body.bottom() + 0.5F) << w << "x" << h;
         }
-        if (l.plot.w > 0.0F) {
-          EXPECT_TRUE(l.plot.right() <= l.list.x || l.plot.bottom() <= l.list.y) << w << "x" << h;
-          EXPECT_GT(l.plot.h, 60.0F);
-        }
+        EXPECT_TRUE(l.plot.right() <= l.list.x || l.plot.bottom() <= l.list.y) << w << "x" << h;
+        EXPECT_GT(l.plot.h, 100.0F);
+        EXPECT_GE(l.list.h, 5.0F * text.line);
       }
     }
   }

@@ -263,16 +263,25 @@ TEST(Tiles, FitsEverySizeFromOneTileToHundreds) {
 }
 
 TEST(TileLayout, PartsDoNotOverlapAndThePageHoldsTheCursor) {
-  for (float h = 40.0F; h < 1400.0F; h += 37.0F) {
-    for (const float w : {200.0F, 500.0F, 1500.0F}) {
-      const TileLayout layout = layout_tiles({10.0F, 20.0F, w, h}, 1.0F, true, 8);
-      float y = 20.0F;
-      for (const Rect* part :
-           {&layout.controls, &layout.strip, &layout.plot, &layout.table, &layout.merge, &layout.footer}) {
-        if (part->w <= 0.0F) continue;
-        EXPECT_GE(part->y, y);
-        y = part->bottom();
-        EXPECT_LE(y, 20.0F + h);
+  for (const float w : {200.0F, 500.0F, 1500.0F}) {
+    for (const bool splits : {false, true}) {
+      const TileNeeds needs{.width = w, .splits = splits, .tiles = 8, .control_lines = w < 500.0F ? 3 : 1};
+      const float least = least_tiles_height(needs);
+      for (float h = least; h < 1400.0F; h += 37.0F) {
+        const TileLayout layout = layout_tiles({10.0F, 20.0F, w, h}, needs);
+        float y = 20.0F;
+        for (const Rect* part :
+             {&layout.controls, &layout.strip, &layout.plot, &layout.table, &layout.merge, &layout.footer}) {
+          if (part == &layout.merge && !splits) continue;
+          EXPECT_GT(part->w, 0.0F);
+          EXPECT_GT(part->h, 15.0F) << w << "x" << h;
+          EXPECT_GE(part->y, y) << w << "x" << h;
+          y = part->bottom();
+          EXPECT_LE(y, 20.0F + h + 0.5F);
+        }
+        EXPECT_GE(layout.gauges.h, 112.0F);
+        EXPECT_TRUE(layout.gauges.x >= layout.plot.right() || layout.gauges.y >= layout.plot.bottom());
+        EXPECT_LE(layout.gauges.bottom(), layout.table.y);
       }
     }
   }

@@ -11,26 +11,30 @@ namespace {
 
 // In pixels at scale 1.
 constexpr float kLeastChartW = 280.0F;
-constexpr float kLeastChartH = 170.0F;
+constexpr float kLeastChartH = 200.0F;
 constexpr float kChartGap = 14.0F;
-constexpr float kListRows = 5.0F;  // that a list below the chart shows at least
+constexpr float kListRows = 6.0F;  // that a list below the chart shows at least
+
+bool list_beside(float width, float scale, const RooflineText& text) {
+  return width >= text.list + (kChartGap + kLeastChartW) * scale;
+}
 
 }  // namespace
+
+float least_roofline_height(float width, float scale, const RooflineText& text, float note_h) {
+  const float gap = std::round(kChartGap * scale);
+  const float note = note_h > 0.0F ? note_h + gap : 0.0F;
+  const float list = list_beside(width, scale, text) ? 0.0F : gap + kListRows * text.line;
+  return std::ceil(note + kLeastChartH * scale + list);
+}
 
 RooflineLayout layout_roofline(const Rect& body, float scale, const RooflineText& text, float note_h) {
   RooflineLayout out;
   Cutter area{body, std::round(kChartGap * scale)};
-  if (note_h > 0.0F && body.h > note_h + 2.0F * text.line) out.note = area.top(note_h);
-  const bool beside = area.rest.w >= text.list + kChartGap * scale + kLeastChartW * scale &&
-                      area.rest.h >= kLeastChartH * scale;
-  const bool below = area.rest.h >= kLeastChartH * scale + (kListRows + 1.0F) * text.line &&
-                     area.rest.w >= kLeastChartW * scale;
-  if (!beside && !below) {
-    out.list = area.rest;
-    return out;
-  }
-  out.list =
-      beside ? area.right(text.list) : area.bottom(std::max(kListRows * text.line, area.rest.h * 0.36F));
+  if (note_h > 0.0F) out.note = area.top(note_h);
+  out.list = list_beside(body.w, scale, text)
+                 ? area.right(text.list)
+                 : area.bottom(std::max(kListRows * text.line, area.rest.h * 0.36F));
   const float left = text.y_label + std::round(6.0F * scale);
   const float foot = 2.0F * text.line + std::round(4.0F * scale);  // tick labels and the axis's name
   const Rect chart = area.rest;

@@ -18,11 +18,13 @@ struct RooflineText {
 
 struct RooflineLayout {
   Rect note;  // above the chart; h = 0: none
-  Rect plot;  // within the axes; w = 0: no room for a chart
+  Rect plot;  // within the axes
   Rect list;
 };
-/// The list stands beside the chart where both have room, else below it; in a low panel it stands alone.
-/// `note_h` is the height of what is said above the chart, 0: nothing.
+/// Height from which chart and list have room.
+float least_roofline_height(float width, float scale, const RooflineText& text, float note_h);
+/// The list stands beside the chart where that has the width, else below it. `note_h` is the height of what
+/// is said above the chart, 0: nothing. PRECOND: body.h >= least_roofline_height(..).
 RooflineLayout layout_roofline(const Rect& body, float scale, const RooflineText& text, float note_h);
 
 /// Powers of ten from `low` to `high` over the pixels from `from` to `to` (which may be the smaller one).

@@ -101,10 +101,13 @@ struct ScreenLayout {
   bool shows(PanelId id) const { return (*this)[id].w > 0.0F; }
 };
 
-/// Explore, by size / scale: everything at once (from 1360 x 740), two pages (from 880 x 500: mask and lower
-/// right make room for weights and pool), five pages below that, eight in the smallest windows.
+/// Explore, by size / scale: everything at once (from 1360 x 740), two pages (from 1000 x 600), below that a
+/// page for each thing, or for two that stand beside each other.
 /// Present: stage and one panel beside it, which pages through pool and lower right; one panel per page below
 /// 800 x 440. Pages wrap.
 ScreenLayout layout_screen(const LayoutInput& input);
+
+/// The largest scale at which a window of so many pixels still has room for every part of every panel.
+float fitting_scale(ScreenMode mode, float width, float height);
 
 }  // namespace attn::viz

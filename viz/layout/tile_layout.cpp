@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/layout/cutter.h"
+
 namespace attn::viz {
 namespace {
 
@@ -15,62 +17,65 @@ constexpr Lengths kTight{6.0F, 24.0F, 36.0F, 18.0F, 24.0F, 20.0F};
 
 constexpr float kTileRow = 20.0F;
 constexpr float kMinPlot = 112.0F;
+constexpr float kMinGauges = 112.0F;
+constexpr float kBesideFrom = 460.0F;  // narrower: the gauges stand below the scores
 
-/// Cuts pieces off the top and the bottom.
-struct Pile {
-  Rect rest;
-  float gap;
-
-  Rect top(float h) {
-    const Rect piece{rest.x, rest.y, rest.w, h};
-    rest.y += h + gap;
-    rest.h -= h + gap;
-    return piece;
-  }
-  Rect bottom(float h) {
-    const Rect piece{rest.x, rest.bottom() - h, rest.w, h};
-    rest.h -= h + gap;
-    return piece;
+struct Heights {
+  float gap, controls, strip, footer, merge, picture, table;
+  float all() const {
+    return controls + strip + footer + picture + table + (merge > 0.0F ? merge + gap : 0.0F) + 4.0F * gap;
   }
 };
 
-TileLayout arrange(const Rect& body, float scale, bool splits, int tiles, const Lengths& lengths) {
-  TileLayout out;
-  const auto px = [scale](float length) { return std::round(length * scale); };
-  const float gap = px(lengths.gap);
-  Pile pile{body, gap};
-  const float strip_h = px(lengths.strip + (splits ? lengths.brackets : 0.0F));
-  if (pile.rest.h < strip_h) return out;
-  if (pile.rest.h >= strip_h + px(lengths.controls + lengths.footer) + 2.0F * gap)
-    out.controls = pile.top(px(lengths.controls));
-  out.strip = pile.top(strip_h);
-  if (pile.rest.h >= px(lengths.footer)) out.footer = pile.bottom(px(lengths.footer));
-  const float table_min = px(kTileRow * (1.2F + static_cast<float>(std::clamp(tiles, 1, 3))));
-  if (splits && pile.rest.h >= px(lengths.merge) + gap + table_min)
-    out.merge = pile.bottom(px(lengths.merge));
-  if (pile.rest.h >= px(kMinPlot) + gap + table_min) {
-    // The table takes what its rows need, up to half; the picture gets the rest.
-    const float wanted = px(kTileRow * (static_cast<float>(tiles) + 1.3F));
-    const float table_h = std::clamp(wanted, table_min, std::max(table_min, std::floor(pile.rest.h * 0.5F)));
-    Rect picture = pile.top(std::min(pile.rest.h - gap - table_h, px(340.0F)));
-    if (picture.w >= px(460.0F)) {
-      const float gauge_w = std::clamp(std::floor(picture.w * 0.42F), px(230.0F), px(460.0F));
-      out.gauges = {picture.right() - gauge_w, picture.y, gauge_w, picture.h};
-      picture.w -= gauge_w + px(16.0F);
-    }
-    out.plot = picture;
-  }
-  if (pile.rest.h >= px(2.0F * kTileRow)) out.table = pile.rest;
+Heights heights_of(const TileNeeds& needs, const Lengths& lengths) {
+  const auto px = [&](float length) { return std::round(length * needs.scale); };
+  Heights out;
+  out.gap = px(lengths.gap);
+  const auto lines = static_cast<float>(std::max(1, needs.control_lines));
+  out.controls = px(lengths.controls) * lines + px(4.0F) * (lines - 1.0F);
+  out.strip = px(lengths.strip + (needs.splits ? lengths.brackets : 0.0F));
+  out.footer = px(lengths.footer);
+  out.merge = needs.splits ? px(lengths.merge) : 0.0F;
+  out.picture = px(kMinPlot);
+  if (needs.width < px(kBesideFrom)) out.picture += px(kMinGauges) + out.gap;
+  out.table = px(kTileRow * (1.3F + static_cast<float>(std::clamp(needs.tiles, 1, 3))));
   return out;
+}
+
+/// Scores and gauges, beside each other where there is the width.
+void place_picture(TileLayout& out, const Rect& picture, const TileNeeds& needs, float gap) {
+  const auto px = [&](float length) { return std::round(length * needs.scale); };
+  Cutter area{picture, px(16.0F)};
+  if (needs.width >= px(kBesideFrom)) {
+    out.gauges = area.right(std::clamp(std::floor(picture.w * 0.42F), px(230.0F), px(460.0F)));
+  } else {
+    area.gap = gap;
+    out.gauges = area.bottom(std::max(px(kMinGauges), std::floor((picture.h - gap) * 0.5F)));
+  }
+  out.plot = area.rest;
 }
 
 }  // namespace
 
-TileLayout layout_tiles(const Rect& body, float scale, bool splits, int tiles) {
-  const TileLayout comfortable = arrange(body, scale, splits, tiles, kComfortable);
-  if (comfortable.plot.w > 0.0F) return comfortable;
-  const TileLayout tight = arrange(body, scale, splits, tiles, kTight);
-  return tight.plot.w > 0.0F ? tight : comfortable;
+float least_tiles_height(const TileNeeds& needs) { return heights_of(needs, kTight).all(); }
+
+TileLayout layout_tiles(const Rect& body, const TileNeeds& needs) {
+  Heights h = heights_of(needs, kComfortable);
+  if (h.all() > body.h) h = heights_of(needs, kTight);
+  TileLayout out;
+  Cutter pile{body, h.gap};
+  out.controls = pile.top(h.controls);
+  out.strip = pile.top(h.strip);
+  out.footer = pile.bottom(h.footer);
+  if (h.merge > 0.0F) out.merge = pile.bottom(h.merge);
+  // The table takes what its rows need, up to half; the picture gets the rest.
+  const float wanted = std::round(kTileRow * (static_cast<float>(needs.tiles) + 1.3F) * needs.scale);
+  const float most_table = std::min(std::floor(pile.rest.h * 0.5F), pile.rest.h - h.gap - h.picture);
+  const float table = std::clamp(wanted, h.table, std::max(h.table, most_table));
+  const float most = std::max(h.picture, std::round(340.0F * needs.scale));
+  place_picture(out, pile.top(std::min(pile.rest.h - h.gap - table, most)), needs, h.gap);
+  out.table = pile.rest;
+  return out;
 }
 
 float TileStrip::key_x(int key) const {

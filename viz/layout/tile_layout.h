@@ -6,18 +6,28 @@
 
 namespace attn::viz {
 
-/// Parts by falling importance: strip, footer, table, plot and gauges, merge. w = 0: no room.
 struct TileLayout {
   Rect controls;
   Rect strip;
   Rect plot;    // scores of the tile
   Rect gauges;  // m, l, o
   Rect table;
-  Rect merge;
+  Rect merge;  // w = 0: no splits
   Rect footer;
 };
-/// `splits`: brackets above the strip and the merge below the table are wanted. `tiles`: rows of the table.
-TileLayout layout_tiles(const Rect& body, float scale, bool splits, int tiles);
+
+/// What is to be laid out.
+struct TileNeeds {
+  float width = 0.0F;  // pixels
+  float scale = 1.0F;
+  bool splits = false;  // brackets above the strip, and the merge below the table
+  int tiles = 1;        // rows of the table
+  int control_lines = 1;
+};
+/// Height from which every part has room, pixels.
+float least_tiles_height(const TileNeeds& needs);
+/// PRECOND: body.h >= least_tiles_height(needs).
+TileLayout layout_tiles(const Rect& body, const TileNeeds& needs);
 
 /// The tiles of a row, or the page of them that holds the cursor when they would be too narrow.
 struct TileStrip {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
 
 #include "viz/lookup.h"
 #include "viz/panels/lesson.h"
@@ -47,12 +50,36 @@ std::string decode_sentence(const trace::StepRecord& step) {
 std::string sampled_sentence(const Frame& frame) {
   const trace::StepRecord& step = *frame.step;
   std::string out;
-  std::size_t named = 0;
+  std::size_t count = 0;
   for (const trace::Sampled& sampled : step.sampled) {
-    if (sampled.discarded || named >= kNamed) continue;
-    out += fmt::format("{}{}: \"{}\"", named++ == 0 ? " Sampled  " : "   ", seq_letter(sampled.seq_id),
+    if (sampled.discarded || ++count > kNamed) continue;
+    out += fmt::format("{}{}: \"{}\"", count == 1 ? " Sampled  " : "   ", seq_letter(sampled.seq_id),
                        token_label(frame, sampled.token_id));
   }
+  return count > kNamed ? out + fmt::format("  and {} more.", count - kNamed) : out;
+}
+
+/// The step in as few words as there are.
+std::string brief_sentence(const trace::StepRecord& step) {
+  const int keys = step.cu_seqlens_k.empty() ? 0 : step.cu_seqlens_k.back();
+  return fmt::format("{} of {}: {} {}, {} keys.", is_prefill(step) ? "Prefill" : "Decode", batch_names(step),
+                     step.input_ids.size(), is_prefill(step) ? "new tokens" : "queries", keys);
+}
+
+/// What may be said, the most first.
+std::vector<std::string> variants_of(const Ui& ui) {
+  const Frame& frame = ui.frame;
+  if (frame.work.active()) return {frame.work.text};
+  if (!ui.view.picture.caption.empty()) return {ui.view.picture.caption};
+  std::vector<std::string> out = {step_sentence(frame)};
+  if (frame.step) {
+    out.push_back(is_prefill(*frame.step) ? prefill_sentence(*frame.step) : decode_sentence(*frame.step));
+    out.push_back(brief_sentence(*frame.step));
+  }
+  if (frame.stopped_at.empty()) return out;
+  const std::string stopped = fmt::format("Stopped: {}.", frame.stopped_at);
+  for (std::string& sentence : out) sentence = stopped + " " + sentence;
+  out.push_back(stopped);
   return out;
 }
 
@@ -78,22 +105,19 @@ void draw_caption(Ui& ui, const Rect& rect) {
     if (button(ui, "caption/cancel", cancel, "Cancel", "stop this work")) send(ui, Command::Kind::cancel);
     body.w -= cancel.w + ui.px(12);
   }
-  const std::string sentence =
-      work.active()                      ? work.text
-      : !ui.view.picture.caption.empty() ? ui.view.picture.caption
-      : !ui.frame.stopped_at.empty()
-          ? fmt::format("Stopped: {}. {}", ui.frame.stopped_at, step_sentence(ui.frame))
-          : step_sentence(ui.frame);
+  // The longest that its lines hold; the tooltip has it all.
+  const std::vector<std::string> variants = variants_of(ui);
   const float line_h = line_step(FontRole::caption);
-  // Two lines where they fit, else one that ends in dots; the tooltip has the whole sentence.
-  const bool wraps = text_width(ui, FontRole::caption, sentence) > body.w && rect.h >= 2.0F * line_h;
-  if (wraps) {
-    text_wrapped(ui, FontRole::caption, {body.x, rect.y + (rect.h - 2.0F * line_h) * 0.5F, body.w, rect.h},
-                 ui[Color::text], sentence, Align::left, 2);
-  } else {
-    text_in(ui, FontRole::caption, body, ui[Color::text], sentence, Align::left);
-  }
-  mark(ui, "caption/step", body, sentence, "StepRecord of the current step");
+  const int lines = std::clamp(static_cast<int>(rect.h / line_h), 1, 2);
+  const auto lines_of = [&](const std::string& text) {
+    return static_cast<int>(std::lround(wrapped_height(ui, FontRole::caption, body.w, text) / line_h));
+  };
+  const auto fits = std::ranges::find_if(variants, [&](const auto& text) { return lines_of(text) <= lines; });
+  const std::string& shown = fits == variants.end() ? variants.back() : *fits;
+  const float used = line_h * static_cast<float>(std::min(lines, lines_of(shown)));
+  text_wrapped(ui, FontRole::caption, {body.x, rect.y + (rect.h - used) * 0.5F, body.w, rect.h},
+               ui[Color::text], shown, Align::left, lines);
+  mark(ui, "caption/step", body, variants.front(), "StepRecord of the current step");
   end_panel(ui);
 }
 

@@ -12,6 +12,7 @@
 #include "viz/panels/mass_bars.h"
 #include "viz/panels/weights_matrix.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/tall_body.h"
 
 namespace attn::viz {
 namespace {
@@ -90,8 +91,6 @@ void draw_stolen(Ui& ui, const Sides& sides, int side, const Rect& rect) {
        fmt::format("weights and lse F32 of head {}, {}", in.head, in.view->kernel));
 }
 
-constexpr float kLeastPicture = 64.0F;  // px at scale 1
-
 void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const Rect& rect) {
   if (ui.view.compare.open_list == side) return draw_choices(ui, picked, side, rect);
   const WeightsInput& in = sides.in[side];
@@ -99,7 +98,6 @@ void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const
     text_wrapped(ui, FontRole::text, rect, ui[Color::muted], sides.missing[side], Align::left, 4);
     return;
   }
-  if (rect.h < ui.px(kLeastPicture)) return;
   if (is_prefill(*ui.frame.step)) return draw_weights_matrix(ui, in, ui.view.compare.matrix[side], rect);
   const float foot = ui.px(18) * static_cast<float>(sides.foot_lines);
   const Rect strip{rect.x, rect.y, rect.w, rect.h - foot};
@@ -107,54 +105,83 @@ void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const
   draw_stolen(ui, sides, side, {rect.x, strip.bottom(), rect.w, foot});
 }
 
-constexpr float kSentence = 20.0F;  // px at scale 1: what the difference is, in words
-constexpr float kBytes = 34.0F;     // the first row of costs
-constexpr float kGrid = 104.0F;     // sentence and a grid of differences
-constexpr float kPicture = 130.0F;  // one side
+constexpr float kLeastPicture = 150.0F;  // px at scale 1: one side
+constexpr float kBarsGap = 10.0F;
 
-/// Height of the first row of costs; of which rows they are must be said where not all were compared.
-float least_costs(const Ui& ui, const trace::CompareView& compare) {
-  return ui.px(kBytes) + (compare.whole() ? 0.0F : ui.px(kCostRows));
+/// Difference and costs below the pictures: beside each other where there is the width.
+struct Lower {
+  float costs_w = 0.0F;
+  bool beside = true;
+  float core_h = 0.0F;  // without the launches
+  float all_h = 0.0F;
+};
+
+Lower lower_of(const Ui& ui, const trace::CompareView& compare, float width) {
+  const float gap = ui.px(kBarsGap);
+  const float half = std::floor((width - gap) / 2.0F);
+  Lower out;
+  out.costs_w = std::min(std::max(half, ui.px(330)), width);
+  out.beside = width - out.costs_w - gap >= ui.px(180);
+  if (!out.beside) out.costs_w = width;
+  const float difference = difference_height(ui, compare), bars = cost_bars_height(ui);
+  const float launches = launches_height(ui, compare);
+  out.core_h = out.beside ? std::max(difference, bars) : difference + gap + bars;
+  out.all_h = out.beside ? std::max(difference, bars + launches) : out.core_h + launches;
+  return out;
 }
 
-/// Height of difference and costs: they always say the least, the pictures shrink for it.
-float lower_height(const Ui& ui, const trace::CompareView& compare, float height) {
-  const float wanted = ui.px(26 + 46) + ui.px(16) * static_cast<float>(compare.a.view->num_heads);
-  const float full = std::clamp(height * 0.45F, ui.px(112), std::max(ui.px(150), wanted));
-  const float least = std::min(height, ui.px(kSentence) + ui.px(4) + least_costs(ui, compare));
-  return std::clamp(height - ui.px(kPicture), least, std::max(least, full));
-}
-
-/// Beside each other where there is room, else above each other: in words and bytes where it is low.
-void draw_lower(Ui& ui, const trace::CompareView& compare, const Rect& rect, float half) {
-  const float gap = ui.px(10);
-  const float costs_w = std::min(std::max(half, ui.px(330)), rect.w);
-  if (rect.h >= ui.px(kGrid) && rect.w - costs_w - gap >= ui.px(180)) {
-    draw_difference(ui, compare, {rect.x, rect.y, rect.w - costs_w - gap, rect.h});
-    draw_compare_costs(ui, compare, {rect.right() - costs_w, rect.y, costs_w, rect.h});
+void draw_lower(Ui& ui, const trace::CompareView& compare, const Lower& lower, const Rect& rect) {
+  const float gap = ui.px(kBarsGap);
+  if (lower.beside) {
+    draw_difference(ui, compare, {rect.x, rect.y, rect.w - lower.costs_w - gap, lower.core_h});
+    draw_compare_costs(ui, compare, {rect.right() - lower.costs_w, rect.y, lower.costs_w, rect.h});
     return;
   }
-  const float costs_h = least_costs(ui, compare);
-  const bool with_grid = rect.h >= ui.px(kGrid) + ui.px(4) + costs_h;
-  const float above = with_grid ? rect.h - ui.px(4) - costs_h : ui.px(kSentence);
-  draw_difference(ui, compare, {rect.x, rect.y, rect.w, above});
-  const float costs_y = rect.y + above + ui.px(4);
-  draw_compare_costs(ui, compare, {rect.x, costs_y, rect.w, rect.bottom() - costs_y});
+  const float difference = difference_height(ui, compare);
+  draw_difference(ui, compare, {rect.x, rect.y, rect.w, difference});
+  draw_compare_costs(ui, compare, {rect.x, rect.y + difference + gap, rect.w, rect.h - difference - gap});
 }
 
-void draw_body(Ui& ui, const Picked& picked, const Rect& body) {
+constexpr float kSummary = 22.0F;  // px at scale 1
+
+/// What matters of what a low panel shows only when scrolled: the difference, and the bytes.
+void draw_summary(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
+  const std::string ratio = bytes_ratio_text(compare);
+  const float ratio_w = text_width(ui, FontRole::strong, ratio) + ui.px(2);
+  const Rect right{rect.right() - ratio_w, rect.y, ratio_w, rect.h};
+  text_in(ui, FontRole::strong, right, ui[Color::text], ratio, Align::right);
+  if (!ratio.empty()) mark(ui, "compare/cost/bytes/ratio", right, ratio, cost_rows_text(compare));
+  draw_difference_text(ui, compare, {rect.x, rect.y, rect.w - ratio_w - ui.px(12), rect.h});
+}
+
+/// Height of the pictures: what is left, or, where that is too little, most of what is seen at once.
+float picture_height(const Ui& ui, const Lower& lower, float seen) {
+  const float gap = ui.px(kBarsGap), least = ui.px(kLeastPicture);
+  if (seen >= least + gap + lower.all_h) return seen - gap - lower.all_h;
+  return seen >= least + gap + lower.core_h ? seen - gap - lower.core_h : std::max(least, seen - gap);
+}
+
+void draw_body(Ui& ui, const Picked& picked) {
   const trace::CompareView& compare = *ui.frame.compare;
-  const float gap = ui.px(10);
+  const float gap = ui.px(kBarsGap);
+  const Lower lower = lower_of(ui, compare, ui.body.w - ui.px(5));  // the same with a scroll bar
+  if (ui.body.h < ui.px(kLeastPicture) + gap + lower.core_h) {
+    draw_summary(ui, compare, {ui.body.x, ui.body.y, ui.body.w, ui.px(kSummary)});
+    ui.body.y += ui.px(kSummary + 4);
+    ui.body.h -= ui.px(kSummary + 4);
+  }
+  const float picture_h = std::floor(picture_height(ui, lower, ui.body.h));
+  const TallBody tall(ui, "compare/parts", picture_h + gap + lower.all_h);
+  const Rect body = ui.body;
   const float half = std::floor((body.w - gap) / 2.0F);
-  const float below = std::round(lower_height(ui, compare, body.h));
-  const Rect left{body.x, body.y, half, std::max(0.0F, body.h - below - gap)};
+  const Rect left{body.x, body.y, half, picture_h};
   const Sides sides = sides_of(ui, left);
   draw_side(ui, picked, sides, 0, left);
   draw_side(ui, picked, sides, 1, {left.right() + gap, left.y, half, left.h});
   line(ui, left.right() + gap / 2.0F, left.y, left.right() + gap / 2.0F, left.bottom(), ui[Color::border]);
-  const Rect lower{body.x, body.bottom() - below, body.w, below};
-  line(ui, lower.x, lower.y - gap / 2.0F, lower.right(), lower.y - gap / 2.0F, ui[Color::border]);
-  draw_lower(ui, compare, lower, half);
+  const Rect below{body.x, left.bottom() + gap, body.w, body.bottom() - left.bottom() - gap};
+  line(ui, below.x, below.y - gap / 2.0F, below.right(), below.y - gap / 2.0F, ui[Color::border]);
+  draw_lower(ui, compare, lower, below);
 }
 
 /// "queries 576 to 639 of 700 of A  -  " where the batch is too large to compare at once, else nothing.
@@ -210,7 +237,8 @@ void draw_compare(Ui& ui, const Rect& rect) {
     draw_pick(ui, picked, 0, {ui.body.x, ui.body.y, half, pick_h});
     draw_pick(ui, picked, 1, {ui.body.x + half + gap, ui.body.y, half, pick_h});
     const float top = pick_h + ui.px(8);
-    draw_body(ui, picked, {ui.body.x, ui.body.y + top, ui.body.w, ui.body.h - top});
+    ui.body = {ui.body.x, ui.body.y + top, ui.body.w, ui.body.h - top};
+    draw_body(ui, picked);
   }
   end_panel(ui);
 }

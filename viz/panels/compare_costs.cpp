@@ -10,6 +10,11 @@
 namespace attn::viz {
 namespace {
 
+constexpr float kCostRows = 24.0F;  // px at scale 1: the heading and its gap
+constexpr float kCostBars = 34.0F;  // one quantity
+constexpr float kCostGap = 4.0F;    // below it
+constexpr float kLaunchRow = 17.0F;
+
 std::string short_count(double value) {
   if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
   if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
@@ -99,7 +104,7 @@ void draw_quantity(Ui& ui, const Quantity& quantity, const Rect& rect) {
 
 /// Launches of both sides below each other; those that do not fit are counted.
 void draw_launches(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
-  const float row = ui.px(17);
+  const float row = ui.px(kLaunchRow);
   float y = rect.y;
   for (int side = 0; side < 2; ++side) {
     const auto& launches = (side == 0 ? compare.a : compare.b).launches;
@@ -135,23 +140,31 @@ std::string cost_rows_text(const trace::CompareView& compare) {
                      timed ? fmt::format("; time of the {} compared", compare.a.view->num_q) : "");
 }
 
+std::string bytes_ratio_text(const trace::CompareView& compare) {
+  const std::string ratio = ratio_text(quantities_of(compare).front());
+  return ratio == "the same" ? "the same bytes" : ratio.empty() ? ratio : ratio + " the bytes";
+}
+
+float cost_bars_height(const Ui& ui) { return ui.px(kCostRows) + 3.0F * ui.px(kCostBars + kCostGap); }
+
+float launches_height(const Ui& ui, const trace::CompareView& compare) {
+  return ui.px(kLaunchRow) * static_cast<float>(compare.a.launches.size() + compare.b.launches.size()) +
+         ui.px(4);
+}
+
 void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
-  const float row = ui.px(34), gap = ui.px(4);
-  float y = rect.y;
-  if (rect.h >= ui.px(kCostRows) + row - 0.5F) {
-    const Rect heading{rect.x, rect.y, rect.w, ui.px(kCostRows) - gap};
-    const std::string text = cost_rows_text(compare);
-    text_in(ui, FontRole::strong, heading, ui[Color::text], text, Align::left);
-    mark(ui, "compare/cost/rows", heading, text, "launch records of one layer");
-    y += ui.px(kCostRows);
-  }
+  const float row = ui.px(kCostBars), gap = ui.px(kCostGap);
+  const Rect heading{rect.x, rect.y, rect.w, ui.px(kCostRows) - gap};
+  const std::string text = cost_rows_text(compare);
+  text_in(ui, FontRole::strong, heading, ui[Color::text], text, Align::left);
+  mark(ui, "compare/cost/rows", heading, text, "launch records of one layer");
+  float y = rect.y + ui.px(kCostRows);
   for (const Quantity& quantity : quantities_of(compare)) {
-    if (y + row > rect.bottom() + 0.5F) return;
     draw_quantity(ui, quantity, {rect.x, y, rect.w, row});
     y += row + gap;
   }
   y += ui.px(4);
-  if (rect.bottom() - y >= ui.px(34)) draw_launches(ui, compare, {rect.x, y, rect.w, rect.bottom() - y});
+  draw_launches(ui, compare, {rect.x, y, rect.w, rect.bottom() - y});
 }
 
 }  // namespace attn::viz

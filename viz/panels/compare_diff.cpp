@@ -205,8 +205,12 @@ std::string difference_text(const Frame& frame, const trace::CompareView& compar
                      compare.worst_head, b < step.seqs.size() ? seq_letter(step.seqs[b].id) : "?");
 }
 
-void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
-  const Rect heading{rect.x, rect.y, rect.w, ui.px(20)};
+float difference_height(const Ui& ui, const trace::CompareView& compare) {
+  const int heads = std::clamp(compare.a.view->num_heads, 1, 16);
+  return ui.px(20 + 4 + 16 + 26 + 4) + ui.px(13) * static_cast<float>(heads);
+}
+
+void draw_difference_text(Ui& ui, const trace::CompareView& compare, const Rect& heading) {
   const std::string text = difference_text(ui.frame, compare);
   const std::string_view brief = std::string_view(text).substr(0, text.find(" in head "));
   text_in(ui, FontRole::strong, heading, ui[Color::text],
@@ -215,6 +219,11 @@ void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect
           Align::left);
   name_tag(ui, {heading.x, heading.y, text_width(ui, FontRole::strong, "o"), heading.h}, "o");
   mark(ui, "compare/diff/text", heading, text, "o of both launches");
+}
+
+void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
+  const Rect heading{rect.x, rect.y, rect.w, ui.px(20)};
+  draw_difference_text(ui, compare, heading);
   const DiffGrid grid = grid_of(ui, compare);
   const int heads = compare.a.view->num_heads;
   const float label_w = ui.px(32), foot = ui.px(16);

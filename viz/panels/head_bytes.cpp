@@ -51,10 +51,15 @@ std::vector<Moved> moved_of(const trace::StepRecord& step, const trace::ModelSha
 
 }  // namespace
 
+float head_bytes_height(const Ui& ui) {
+  const std::vector<Moved> rows = moved_of(*ui.frame.step, ui.frame.manifest->model, ui.selection.layer);
+  return rows.empty() ? 0.0F : ui.px(22) * static_cast<float>(rows.size() + 1);
+}
+
 void draw_head_bytes(Ui& ui, const Rect& area) {
   const trace::ModelShape& model = ui.frame.manifest->model;
   const std::vector<Moved> rows = moved_of(*ui.frame.step, model, ui.selection.layer);
-  if (rows.empty() || area.h < ui.px(44)) return;
+  if (rows.empty()) return;
   text_in(ui, FontRole::small, {area.x, area.y, area.w, ui.px(18)}, ui[Color::muted],
           fmt::format("K and V that layer {} moves in this step", ui.selection.layer), Align::left);
   std::uint64_t most = 1;
@@ -64,7 +69,6 @@ void draw_head_bytes(Ui& ui, const Rect& area) {
   float y = area.y + ui.px(20);
   for (const Moved& row : rows) {
     const Rect line_box{area.x, y, area.w, ui.px(20)};
-    if (line_box.bottom() > area.bottom() + 1.0F) return;
     text_in(ui, FontRole::small, {area.x, y, label_w, line_box.h}, ui[Color::text], row.label, Align::left);
     const float room = std::max(1.0F, area.w - label_w - number_w);
     const float w = std::max(2.0F, room * static_cast<float>(row.bytes) / static_cast<float>(most));

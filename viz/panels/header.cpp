@@ -41,6 +41,18 @@ float draw_stepper(Ui& ui, float right, const char* name, int value, int count, 
   return previous.x - ui.px(12);
 }
 
+/// While the mouse draws; false where there is no room.
+bool draw_pen_chip(Ui& ui, float x, float right) {
+  const std::string_view says = "pen   I ends";
+  const Rect chip{x, ui.body.y + (ui.body.h - ui.px(24)) * 0.5F,
+                  text_width(ui, FontRole::strong, says) + ui.px(18), ui.px(24)};
+  if (chip.right() > right) return false;
+  fill(ui, chip, ui[Color::alarm], 1.0F, ui.px(4));
+  text_in(ui, FontRole::strong, chip, ui[Color::on_alarm], says, Align::center);
+  mark(ui, "header/pen", chip, "the mouse draws; I ends it");
+  return true;
+}
+
 /// Kind badge, "step 3 of 41", and the path attention took.
 void draw_step(Ui& ui, float x, float right) {
   const Rect bar = ui.body;
@@ -57,7 +69,8 @@ void draw_step(Ui& ui, float x, float right) {
   if (badge.right() > right) return;
   fill(ui, badge, ui[Color::accent], 1.0F, ui.px(4));
   text_in(ui, FontRole::strong, badge, ui[Color::on_accent], kind, Align::center);
-  mark(ui, "header/kind", badge, fmt::format("{} step", kind), "StepRecord.kind");
+  mark(ui, "header/kind", badge, fmt::format("{} step, attention: {}", kind, path_text(step.path)),
+       "StepRecord.kind");
 
   const std::string count = step_of_text(ui.frame, ui.frame.index);
   const Rect number{
@@ -67,6 +80,7 @@ void draw_step(Ui& ui, float x, float right) {
   text_in(ui, FontRole::strong, number, ui[Color::text], count, Align::left);
   mark(ui, "header/step", number, count, "StepRecord.step; the last step recorded so far");
 
+  if (ui.view.teach.pen && draw_pen_chip(ui, number.right() + ui.px(14), right)) return;
   const Rect path{number.right() + ui.px(14), bar.y, right - number.right() - ui.px(14), bar.h};
   std::string text = fmt::format("attention: {}", path_text(step.path));
   if (step.config.scores != Scores::computed)
@@ -138,6 +152,25 @@ float step_width(const Ui& ui) {
          text_width(ui, FontRole::strong, step_of_text(ui.frame, ui.frame.index)) + ui.px(4);
 }
 
+/// "L3 H0" where the steppers have no room; returns the left edge.
+float draw_place(Ui& ui, float right, float least) {
+  const std::string layer = fmt::format("L{}", ui.selection.layer);
+  const std::string head = fmt::format("H{}", ui.selection.head);
+  const float layer_w = text_width(ui, FontRole::strong, layer) + ui.px(6);
+  const float head_w = text_width(ui, FontRole::strong, head) + ui.px(2);
+  const float x = right - layer_w - head_w;
+  if (x < least) return right;
+  const Rect first{x, ui.body.y, layer_w, ui.body.h};
+  const Rect second{x + layer_w, ui.body.y, head_w, ui.body.h};
+  text_in(ui, FontRole::strong, first, ui[Color::muted], layer, Align::left);
+  text_in(ui, FontRole::strong, second, ui[Color::muted], head, Align::left);
+  mark(ui, "header/layer", first, counted_text("layer", ui.selection.layer, num_layers(ui.frame)),
+       "selection; the keys for it are in the help (?)");
+  mark(ui, "header/head", second, counted_text("head", ui.selection.head, num_heads(ui.frame)),
+       "selection; the keys for it are in the help (?)");
+  return x - ui.px(12);
+}
+
 /// The time of day for whoever stands in front of it, where there is room; returns the left edge.
 float draw_time(Ui& ui, float right) {
   const std::string& clock = ui.view.teach.clock;
@@ -168,6 +201,7 @@ void draw_header(Ui& ui, const ScreenLayout& layout) {
                 ? bar.x
                 : draw_menu_titles(ui, bar.x - (titles ? ui.px(9) : 0.0F), titles ? bar.w : 0.0F) + ui.px(14);
   const float needed = step_width(ui);
+  if (bar.w < ui.px(700)) right = draw_place(ui, right, x + needed + ui.px(12));
   const float room = right - x - needed - ui.px(18);
   if (room >= ui.px(90)) x = draw_names(ui, x, room) + ui.px(18);
   draw_step(ui, x, right);

@@ -12,9 +12,12 @@
 #include "viz/panels/head_thumbs.h"
 #include "viz/panels/weights.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/tall_body.h"
 
 namespace attn::viz {
 namespace {
+
+constexpr float kLeastGroups = 140.0F;  // px at scale 1
 
 /// Which K/V head every query head reads.
 struct HeadMapping {
@@ -181,6 +184,27 @@ void draw_verdict(Ui& ui, const HeadMapping& map, Rect line_box, const std::stri
   mark(ui, "heads/verdict", line_box, text, source_of(map));
 }
 
+/// Groups, what is wrong with them, and the bytes that they move.
+void draw_head_parts(Ui& ui, const HeadMapping& map) {
+  const WeightsInput in = weights_input(ui.frame, ui.frame.attention, focus_seq(ui.frame, ui.selection), 0,
+                                        mask_in_force(*ui.frame.step));
+  const bool weights = !map.preview && weights_missing(ui.frame, in).empty();  // of what ran
+  const float verdict_h = ui.px(24);
+  const float bytes_h = head_bytes_height(ui);
+  const TallBody tall(ui, "heads/parts", verdict_h + ui.px(12 + kLeastGroups) + bytes_h);
+  const Rect body = ui.body;
+  const Rect tiles{body.x, body.y + verdict_h + ui.px(4), body.w, body.h - verdict_h - ui.px(12) - bytes_h};
+  const HeadLayout layout = layout_heads(map.kv_head, map.num_kv, tiles, ui.px(26), ui.px(8), ui.px(8));
+  for (int kv = 0; kv < static_cast<int>(layout.kv.size()); ++kv)
+    draw_kv_tile(ui, map, kv, layout.kv[static_cast<std::size_t>(kv)], layout.header);
+  float largest = 0.0F;
+  for (int h = 0; h < static_cast<int>(layout.head.size()); ++h)
+    largest =
+        std::fmax(largest, draw_head_tile(ui, map, in, weights, h, layout.head[static_cast<std::size_t>(h)]));
+  draw_verdict(ui, map, {body.x, body.y, body.w, verdict_h}, dark_note(ui, largest));
+  if (bytes_h > 0.0F) draw_head_bytes(ui, {body.x, body.bottom() - bytes_h, body.w, bytes_h});
+}
+
 }  // namespace
 
 void draw_heads(Ui& ui, const Rect& rect) {
@@ -197,22 +221,7 @@ void draw_heads(Ui& ui, const Rect& rect) {
     end_panel(ui);
     return;
   }
-  const WeightsInput in =
-      weights_input(ui.frame, ui.frame.attention, focus_seq(ui.frame, ui.selection), 0, mask_in_force(*step));
-  const bool weights = !map.preview && weights_missing(ui.frame, in).empty();  // of what ran
-  const Rect body = ui.body;
-  const float verdict_h = ui.px(24);
-  const float bytes_h = body.h >= ui.px(280) ? ui.px(92) : body.h >= ui.px(200) ? ui.px(66) : 0.0F;
-  const Rect tiles{body.x, body.y + verdict_h + ui.px(4), body.w, body.h - verdict_h - ui.px(12) - bytes_h};
-  const HeadLayout layout = layout_heads(map.kv_head, map.num_kv, tiles, ui.px(26), ui.px(8), ui.px(8));
-  for (int kv = 0; kv < static_cast<int>(layout.kv.size()); ++kv)
-    draw_kv_tile(ui, map, kv, layout.kv[static_cast<std::size_t>(kv)], layout.header);
-  float largest = 0.0F;
-  for (int h = 0; h < static_cast<int>(layout.head.size()); ++h)
-    largest =
-        std::fmax(largest, draw_head_tile(ui, map, in, weights, h, layout.head[static_cast<std::size_t>(h)]));
-  draw_verdict(ui, map, {body.x, body.y, body.w, verdict_h}, dark_note(ui, largest));
-  if (bytes_h > 0.0F) draw_head_bytes(ui, {body.x, body.bottom() - bytes_h, body.w, bytes_h});
+  draw_head_parts(ui, map);
   end_panel(ui);
 }
 

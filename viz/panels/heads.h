@@ -10,5 +10,6 @@ namespace attn::viz {
 void draw_heads(Ui& ui, const Rect& rect);
 /// Bytes of K and V that the layer moves in this step: shared by the heads of a group, and repeated for each.
 void draw_head_bytes(Ui& ui, const Rect& area);
+float head_bytes_height(const Ui& ui);
 
 }  // namespace attn::viz

@@ -12,6 +12,7 @@
 #include "viz/panels/weights.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/tall_body.h"
 #include "viz/widgets/zoom.h"
 
 namespace attn::viz {
@@ -45,49 +46,60 @@ void draw_toggle(Ui& ui, const Rect& row, MaskPair mask) {
   }
 }
 
-/// In a line, or one below the other in a narrow box.
-void draw_legend(const Ui& ui, Rect line_box, const MaskDrawing& d, bool column) {
-  struct Entry {
-    const char* text;
-    Color color;
-    char pattern;
-  };
+struct LegendEntry {
+  const char* text;
+  Color color;
+  char pattern;
+};
+
+std::vector<LegendEntry> legend_of(const MaskDrawing& d) {
   // Of a decode batch: rows that are filled up with zeros, or rows that end earlier than others.
   const bool shorter = !d.prefill && std::ranges::any_of(d.rows, [&](const MaskRow& row) {
     return row.attended < d.num_cols;
   });
-  const Entry third = d.prefill ? Entry{"masked", Color::masked, '/'}
-                      : shorter ? Entry{"no key", Color::unwritten, '.'}
-                                : Entry{"pad", Color::pad, 'x'};
-  const Entry entries[] = {{"cached", Color::cached_band, 'f'},
-                           {"new", Color::allowed, 'f'},
-                           third,
-                           {"own key", Color::text, 'o'},
-                           {"changes", Color::warning, 'c'}};
+  std::vector<LegendEntry> out = {{"cached", Color::cached_band, 'f'}, {"new", Color::allowed, 'f'}};
+  out.push_back(d.prefill ? LegendEntry{"masked", Color::masked, '/'}
+                : shorter ? LegendEntry{"no key", Color::unwritten, '.'}
+                          : LegendEntry{"pad", Color::pad, 'x'});
+  out.push_back({"own key", Color::text, 'o'});
+  if (d.mask.preview()) out.push_back({"changes", Color::warning, 'c'});
+  return out;
+}
+
+void draw_pattern(const Ui& ui, const LegendEntry& entry, const Rect& box) {
+  if (entry.pattern == 'f') fill(ui, box, ui[entry.color]);
+  if (entry.pattern == '/') hatch(ui, box, ui[entry.color], ui.px(4));
+  if (entry.pattern == '.') dotted(ui, box, ui[entry.color]);
+  if (entry.pattern == 'x') cross_hatch(ui, box, ui[entry.color], ui.px(4));
+  if (entry.pattern == 'c')
+    ui.draw->AddTriangleFilled({box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()},
+                               rgba(ui[entry.color]));
+  if (entry.pattern == 'o')
+    ui.draw->AddCircle({box.x + box.w * 0.5F, box.y + box.w * 0.5F}, box.w * 0.36F, rgba(ui[entry.color]), 0,
+                       std::max(1.0F, ui.px(1.5F)));
+}
+
+/// As many in a line as fit; returns the lines used. Without `draw` it only counts.
+int flow_legend(const Ui& ui, const std::vector<LegendEntry>& entries, const Rect& first_line, bool draw) {
   const float side = ui.px(12);
-  float x = line_box.x;
-  for (const Entry& entry : entries) {
+  Rect at = first_line;
+  int lines = 1;
+  for (const LegendEntry& entry : entries) {
     const float w = side + ui.px(6) + text_width(ui, FontRole::small, entry.text);
-    if (entry.pattern == 'c' && !d.mask.preview()) return;
-    if (x + w > line_box.right()) return;
-    const Rect box{x, line_box.y + std::floor((line_box.h - side) * 0.5F), side, side};
-    if (entry.pattern == 'f') fill(ui, box, ui[entry.color]);
-    if (entry.pattern == '/') hatch(ui, box, ui[entry.color], ui.px(4));
-    if (entry.pattern == '.') dotted(ui, box, ui[entry.color]);
-    if (entry.pattern == 'x') cross_hatch(ui, box, ui[entry.color], ui.px(4));
-    if (entry.pattern == 'c')
-      ui.draw->AddTriangleFilled({box.x, box.y}, {box.right(), box.y}, {box.right(), box.bottom()},
-                                 rgba(ui[entry.color]));
-    if (entry.pattern == 'o')
-      ui.draw->AddCircle({box.x + side * 0.5F, box.y + side * 0.5F}, side * 0.36F, rgba(ui[entry.color]), 0,
-                         std::max(1.0F, ui.px(1.5F)));
-    text_in(ui, FontRole::small, {box.right() + ui.px(5), line_box.y, w, line_box.h}, ui[Color::muted],
-            entry.text, Align::left);
-    if (column)
-      line_box.y += line_box.h;
-    else
-      x += w + ui.px(14);
+    if (at.x > first_line.x && at.x + w > first_line.right()) {
+      at.x = first_line.x;
+      at.y += at.h;
+      ++lines;
+    }
+    if (draw) {
+      const Rect box{at.x, at.y + std::floor((at.h - side) * 0.5F), side, side};
+      draw_pattern(ui, entry, box);
+      text_in(ui, FontRole::small, {box.right() + ui.px(5), at.y, w, at.h}, ui[Color::muted], entry.text,
+              Align::left);
+    }
+    at.x += w + ui.px(14);
   }
+  return lines;
 }
 
 std::string count_text(const MaskDrawing& d) {
@@ -155,60 +167,84 @@ void draw_zoom(Ui& ui, const MaskDrawing& d, Rect box) {
   if (d.grid.grouped()) text_in(ui, FontRole::small, box, ui[Color::muted], group_text(d), Align::left);
 }
 
-void draw_count(Ui& ui, const MaskDrawing& d, const Rect& box, bool wrap) {
+void draw_count(Ui& ui, const MaskDrawing& d, const Rect& box) {
   const std::string text = count_text(d);
   std::string value = text;
   if (d.prefill && d.batch.cached() > 0) value += fmt::format("  \xC2\xB7  cached_len {}", d.batch.cached());
   if (d.grid.grouped()) value += "  \xC2\xB7  " + group_text(d);
-  const Rgb ink = ui[d.mask.preview() ? Color::warning : Color::text];
-  if (wrap)
-    text_wrapped(ui, FontRole::strong, box, ink, text);
-  else
-    text_in(ui, FontRole::strong, box, ink, text, Align::left);
+  text_wrapped(ui, FontRole::strong, box, ui[d.mask.preview() ? Color::warning : Color::text], text);
   mark(ui, "mask/allowed", box, std::move(value), "counted with visible_keys of kernels/common/mask.h");
 }
 
-void draw_rule(Ui& ui, const MaskDrawing& d, const Rect& box, bool wrap) {
+void draw_rule(Ui& ui, const MaskDrawing& d, const Rect& box) {
   const std::string rule = rule_text(ui, d);
-  if (wrap)
-    text_wrapped(ui, FontRole::mono, box, ui[Color::text], rule);
-  else
-    text_in(ui, FontRole::mono, box, ui[Color::text], rule, Align::left);
+  text_wrapped(ui, FontRole::mono, box, ui[Color::text], rule);
   mark(ui, "mask/rule", box, rule, "lengths from cu_seqlens_q, cu_seqlens_k I32");
 }
 
-/// Count, rule and legend right under the grid; in prefill the miniatures of the other masks below.
-void draw_foot(Ui& ui, const MaskDrawing& d, const Rect& foot) {
-  const float line_h = line_step(FontRole::text);
-  Rect line_box{foot.x, foot.y, foot.w, line_h};
-  draw_count(ui, d, line_box, false);
-  line_box.y += line_h + ui.px(2);
-  draw_rule(ui, d, line_box, false);
-  line_box.y += line_h;
-  draw_legend(ui, line_box, d, false);
-  if (zooms(ui, d.num_rows, d.num_cols)) {
-    line_box.y += line_h + ui.px(2);
-    line_box.h = ui.px(24);
-    draw_zoom(ui, d, line_box);
+/// Lines of what is said about the mask in a width; those of the rule are enough for its longest form, so
+/// that nothing moves while the mouse does.
+struct MaskLines {
+  int count = 1;
+  int rule = 1;
+  int legend = 1;
+  int all() const { return count + rule + legend; }
+};
+
+MaskLines lines_of(const Ui& ui, const MaskDrawing& d, float width) {
+  const auto lines = [&](FontRole role, std::string_view text) {
+    return static_cast<int>(std::lround(wrapped_height(ui, role, width, text) / line_step(role)));
+  };
+  MaskLines out;
+  out.count = lines(FontRole::strong, count_text(d));
+  const BatchRows& b = d.batch;
+  out.rule = lines(FontRole::mono, rule_text(ui, d));
+  if (d.prefill && d.mask.shown == MaskAlignment::bottom_right) {
+    for (const std::string& text :
+         {fmt::format("j = {0} \xE2\x89\xA4 {0} = i + ({0} \xE2\x88\x92 {1}) \xE2\x86\x92 allowed", b.k_len,
+                      b.q_len),
+          fmt::format("j \xE2\x89\xA4 i + (kv \xE2\x88\x92 q) = i + ({} \xE2\x88\x92 {}) = i + {}", b.k_len,
+                      b.q_len, b.cached())})
+      out.rule = std::max(out.rule, lines(FontRole::mono, text));
   }
-  const float thumbs_y = line_box.bottom() + ui.px(8);
-  if (d.prefill) draw_mask_thumbs(ui, {foot.x, thumbs_y, foot.w, foot.bottom() - thumbs_y}, d.mask);
+  out.legend = flow_legend(ui, legend_of(d), {0.0F, 0.0F, width, 1.0F}, false);
+  return out;
+}
+
+/// Count, rule and legend from the top of a box; returns where they end.
+float draw_words(Ui& ui, const MaskDrawing& d, const Rect& box) {
+  const MaskLines lines = lines_of(ui, d, box.w);
+  const float line_h = line_step(FontRole::text);
+  Rect at{box.x, box.y, box.w, line_h * static_cast<float>(lines.count)};
+  draw_count(ui, d, at);
+  at.y = at.bottom() + ui.px(2);
+  at.h = line_h * static_cast<float>(lines.rule);
+  draw_rule(ui, d, at);
+  at.y = at.bottom();
+  at.h = line_h;
+  flow_legend(ui, legend_of(d), at, true);
+  return at.y + line_h * static_cast<float>(lines.legend);
+}
+
+/// What is said of the mask right under the grid; in prefill the miniatures of the other masks below.
+void draw_foot(Ui& ui, const MaskDrawing& d, const Rect& foot) {
+  float y = draw_words(ui, d, foot);
+  if (zooms(ui, d.num_rows, d.num_cols)) {
+    draw_zoom(ui, d, {foot.x, y + ui.px(2), foot.w, ui.px(24)});
+    y += ui.px(28);
+  }
+  y += ui.px(8);
+  if (d.prefill) draw_mask_thumbs(ui, {foot.x, y, foot.w, foot.bottom() - y}, d.mask);
 }
 
 /// The same at the right of the grid, for low panels.
 void draw_beside(Ui& ui, const MaskDrawing& d, const Rect& column) {
-  const float line_h = line_step(FontRole::text);
   float y = column.y;
   if (zooms(ui, d.num_rows, d.num_cols)) {
     draw_zoom(ui, d, {column.x, y, column.w, ui.px(24)});
     y += ui.px(28);
   }
-  draw_count(ui, d, {column.x, y, column.w, 2.0F * line_h}, true);
-  y += 2.0F * line_h + ui.px(6);
-  draw_rule(ui, d, {column.x, y, column.w, 2.0F * line_h}, true);
-  y += 2.0F * line_h + ui.px(6);
-  const float left = std::floor((column.bottom() - y) / line_h);
-  if (left >= 4.0F) draw_legend(ui, {column.x, y, column.w, line_h}, d, true);
+  draw_words(ui, d, {column.x, y, column.w, column.bottom() - y});
 }
 
 MaskDrawing drawing_of(const Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill, const Rect& box) {
@@ -226,6 +262,11 @@ MaskDrawing drawing_of(const Ui& ui, const BatchRows& batch, MaskPair mask, bool
   return d;
 }
 
+constexpr float kToggle = 24.0F;  // px at scale 1
+constexpr float kAboveGrid = kToggle + 6.0F + 18.0F;
+constexpr float kLeastGrid = 80.0F;
+constexpr float kLeastMaskScore = 112.0F;
+
 /// In decode the grid is low; the room below shows where a bar's height comes from.
 void draw_score(Ui& ui, int seq, MaskAlignment engine, const Rect& area) {
   const WeightsInput in = weights_input(ui.frame, ui.frame.attention, seq, ui.selection.head, engine);
@@ -233,30 +274,58 @@ void draw_score(Ui& ui, int seq, MaskAlignment engine, const Rect& area) {
     draw_dot_product(ui, in, {area.x, area.y, area.w, std::min(area.h, ui.px(300))});
 }
 
+/// Heights of what surrounds the grid.
+struct MaskHeights {
+  float bracket = 0.0F;  // below it
+  float foot = 0.0F;     // count, rule, legend, zoom
+  float column = 0.0F;   // the same beside it
+  float score = 0.0F;
+};
+
+float beside_width(const Ui& ui) { return 12.0F * font_pixels(FontRole::text) + ui.px(12); }
+
+MaskHeights mask_heights(const Ui& ui, const MaskDrawing& d) {
+  MaskHeights out;
+  const float line_h = line_step(FontRole::text);
+  const float zoom_h = zooms(ui, d.prefill ? d.num_rows : 1, d.num_cols) ? ui.px(28) : 0.0F;
+  const auto words = [&](float width) {
+    return static_cast<float>(lines_of(ui, d, width).all()) * line_h + ui.px(4) + zoom_h;
+  };
+  out.bracket = d.prefill && d.batch.cached() > 0 ? line_step(FontRole::small) + ui.px(7) : ui.px(8);
+  out.foot = words(ui.body.w - ui.px(5));  // the same with a scroll bar
+  out.column = words(beside_width(ui) - ui.px(12));
+  out.score = d.prefill ? 0.0F : ui.px(kLeastMaskScore + 10);
+  return out;
+}
+
+/// Height from which every part has room, in the arrangement that needs less.
+float least_mask_height(const Ui& ui, const MaskHeights& h, bool prefill) {
+  const float below = ui.px(kLeastGrid) + h.bracket + h.foot + h.score;
+  const bool wide = prefill && ui.body.w >= beside_width(ui) + ui.px(34 + 200);
+  return ui.px(kAboveGrid) +
+         (wide ? std::min(below, std::max(h.column, ui.px(kLeastGrid) + h.bracket)) : below);
+}
+
 /// Grid with what surrounds it, in the arrangement that gives the larger cells.
 void draw_body(Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill) {
+  const MaskHeights h = mask_heights(ui, drawing_of(ui, batch, mask, prefill, ui.body));
+  const TallBody tall(ui, "mask/parts", least_mask_height(ui, h, prefill));
   const Rect body = ui.body;
-  const bool roomy = body.h >= ui.px(170);
-  const float toggle_h = roomy ? ui.px(24) : 0.0F;
-  const float top = body.y + toggle_h + (roomy ? ui.px(6) : 0.0F) + ui.px(18);
-  const float bracket_h = prefill && batch.cached() > 0 ? line_step(FontRole::small) + ui.px(7) : ui.px(8);
+  const float top = body.y + ui.px(kAboveGrid);
+  const float bracket_h = h.bracket;
   const bool thumbs = prefill && ui.frame.step->num_scheduled > 1 && body.h >= ui.px(330);
-  int longest = batch.k_len;
-  if (!prefill) longest = std::max(longest, ui.frame.step->max_seqlen_k);
-  const float zoom_h = zooms(ui, prefill ? batch.q_len : 1, longest) ? ui.px(26) : 0.0F;
-  const float foot_h = 3.0F * line_step(FontRole::text) + ui.px(4) + zoom_h + (thumbs ? ui.px(100) : 0.0F);
+  const float foot_h = h.foot + h.score + (thumbs ? ui.px(100) : 0.0F);
   const float axis_w = ui.px(34);
-  const float column_w = 12.0F * font_pixels(FontRole::text);
   const float room_h = body.bottom() - top - bracket_h;
   const MaskDrawing below =
       drawing_of(ui, batch, mask, prefill, {body.x + axis_w, top, body.w - axis_w, room_h - foot_h});
-  const MaskDrawing beside = drawing_of(
-      ui, batch, mask, prefill, {body.x + axis_w, top, body.w - axis_w - column_w - ui.px(12), room_h});
+  const MaskDrawing beside = drawing_of(ui, batch, mask, prefill,
+                                        {body.x + axis_w, top, body.w - axis_w - beside_width(ui), room_h});
   const auto size_of = [](const MaskDrawing& d) { return d.grid.area().w * d.grid.area().h; };
-  const bool at_right = prefill && size_of(beside) > size_of(below);
+  const bool at_right = prefill && size_of(beside) > size_of(below) && body.bottom() - top >= h.column;
   const MaskDrawing& d = at_right ? beside : below;
   if (d.grid.cells_x == 0 || d.grid.cells_y == 0 || d.grid.area().h < ui.px(12)) return;
-  if (roomy) draw_toggle(ui, {body.x, body.y, body.w, toggle_h}, mask);
+  draw_toggle(ui, {body.x, body.y, body.w, ui.px(kToggle)}, mask);
   draw_mask_cells(ui, d, zoom_by_mouse(ui, d.grid.area(), axes_of(ui, d)));
   if (prefill) {
     draw_axes(ui, d.grid, batch.cached());
@@ -275,7 +344,7 @@ void draw_body(Ui& ui, const BatchRows& batch, MaskPair mask, bool prefill) {
     return;
   }
   draw_foot(ui, d, {body.x, foot_y, body.w, body.bottom() - foot_y});
-  const float score_y = foot_y + foot_h + ui.px(10);
+  const float score_y = foot_y + h.foot + ui.px(10);
   if (!prefill) draw_score(ui, batch.seq, mask.engine, {body.x, score_y, body.w, body.bottom() - score_y});
 }
 

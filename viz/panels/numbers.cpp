@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "core/trace/number_text.h"
@@ -149,13 +150,14 @@ float width_of(const Ui& ui, const Number& number) {
          ui.px(12);
 }
 
-/// As many numbers as have room, spread over the row so that columns stay where they are.
-void draw_row(Ui& ui, const std::vector<Number>& numbers, const Rect& row) {
+/// As many numbers as have room in a line, spread over it so that columns stay where they are; returns how
+/// many.
+std::size_t draw_line(Ui& ui, std::span<const Number> numbers, const Rect& row) {
   float needed = 0.0F;
   std::size_t count = 0;
   while (count < numbers.size() && needed + width_of(ui, numbers[count]) <= row.w)
     needed += width_of(ui, numbers[count++]);
-  if (count == 0) return;
+  if (count == 0) return 0;
   const float spare = std::min((row.w - needed) / static_cast<float>(count), ui.px(40));
   float x = row.x;
   for (std::size_t i = 0; i < count; ++i) {
@@ -163,6 +165,21 @@ void draw_row(Ui& ui, const std::vector<Number>& numbers, const Rect& row) {
     draw_number(ui, numbers[i], {std::round(x), row.y, w, row.h});
     x += w + spare;
   }
+  return count;
+}
+
+/// In as many lines as the panel is high.
+void draw_lines(Ui& ui, std::span<const Number> numbers, const Rect& body) {
+  const float gap = ui.px(4);
+  const auto lines = std::max(1.0F, std::floor((body.h + gap) / (ui.px(33) + gap)));
+  float line_h = std::floor((body.h + gap) / lines - gap);
+  float all_w = 0.0F;
+  for (const Number& number : numbers) all_w += width_of(ui, number);
+  const bool one = all_w <= body.w;  // in the middle then
+  if (one) line_h = std::min(body.h, ui.px(38));
+  for (float y = one ? body.y + std::round((body.h - line_h) * 0.5F) : body.y;
+       y + line_h <= body.bottom() + 1.0F && !numbers.empty(); y += line_h + gap)
+    numbers = numbers.subspan(draw_line(ui, numbers, {body.x, y, body.w, line_h}));
 }
 
 }  // namespace
@@ -170,7 +187,7 @@ void draw_row(Ui& ui, const std::vector<Number>& numbers, const Rect& row) {
 void draw_numbers(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "numbers", rect, {}, {}, PanelLook::bar)) return;
   const Rect body{rect.x + ui.px(10), rect.y + ui.px(5), rect.w - ui.px(20),
-                  std::min(rect.h - ui.px(10), ui.px(48))};
+                  std::min(rect.h - ui.px(10), ui.px(120))};
   if (ui.frame.lesson && ui.frame.lesson->asking) {
     text_in(ui, FontRole::small, body, ui[Color::muted], "hidden until you have guessed: Space", Align::left);
     mark(ui, "numbers/hidden", body, "the lesson asks first");
@@ -198,11 +215,12 @@ void draw_numbers(Ui& ui, const Rect& rect) {
   const float name_w =
       std::max(text_width(ui, FontRole::small, row), text_width(ui, FontRole::small, head)) + ui.px(18);
   const float name_x = body.x + chip_w + ui.px(8);
-  text_in(ui, FontRole::small, {name_x, body.y, name_w, body.h * 0.5F}, ui[Color::text], head, Align::left);
-  text_in(ui, FontRole::small, {name_x, body.y + body.h * 0.5F, name_w, body.h * 0.5F}, ui[Color::text], row,
-          Align::left);
+  const float name_h = std::min(body.h * 0.5F, ui.px(19));
+  const float name_y = body.y + std::round(body.h * 0.5F) - name_h;
+  text_in(ui, FontRole::small, {name_x, name_y, name_w, name_h}, ui[Color::text], head, Align::left);
+  text_in(ui, FontRole::small, {name_x, name_y + name_h, name_w, name_h}, ui[Color::text], row, Align::left);
   const float x = name_x + name_w;
-  draw_row(ui, numbers, {x, body.y, body.right() - x, body.h});
+  draw_lines(ui, numbers, {x, body.y, body.right() - x, body.h});
   end_panel(ui);
 }
 

@@ -10,6 +10,7 @@
 #include "viz/lookup.h"
 #include "viz/panels/roofline_parts.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/tall_body.h"
 
 namespace attn::viz {
 namespace {
@@ -143,6 +144,24 @@ void draw_list(Ui& ui, const Roofline& r, const Rect& area, const Columns& colum
   end_scroll(ui, list.y);
 }
 
+/// Chart, list, and what is to be said first.
+void draw_roofline_parts(Ui& ui, const Roofline& roofline) {
+  const Columns columns = columns_of(ui, roofline);
+  const RooflineText text{font_pixels(FontRole::small) + ui.px(4),
+                          text_width(ui, FontRole::small, "0.001") + ui.px(6), columns.all() + ui.px(14)};
+  const float width = ui.body.w - ui.px(5);  // the same with a scroll bar
+  const float note_h =
+      roofline.note.empty() ? 0.0F : wrapped_height(ui, FontRole::strong, width, roofline.note);
+  const TallBody tall(ui, "roofline/parts", least_roofline_height(width, ui.scale, text, note_h));
+  const RooflineLayout layout = layout_roofline(ui.body, ui.scale, text, note_h);
+  if (layout.note.h > 0.0F) {
+    text_wrapped(ui, FontRole::strong, layout.note, ui[Color::warning], roofline.note);
+    mark(ui, "roofline/note", layout.note, roofline.note);
+  }
+  draw_roofline_chart(ui, roofline, layout.plot);
+  draw_list(ui, roofline, layout.list, columns);
+}
+
 }  // namespace
 
 std::string figures(double value) {
@@ -183,18 +202,7 @@ void draw_roofline(Ui& ui, const Rect& rect) {
   const std::string ceilings =
       roofline.ceilings.measured() ? "  \xC2\xB7  ceilings of " + roofline.device : std::string();
   if (!begin_panel(ui, "roofline", rect, "Roofline", roofline.op + ceilings)) return;
-  const Columns columns = columns_of(ui, roofline);
-  const RooflineText text{font_pixels(FontRole::small) + ui.px(4),
-                          text_width(ui, FontRole::small, "0.001") + ui.px(6), columns.all() + ui.px(14)};
-  const float note_h =
-      roofline.note.empty() ? 0.0F : wrapped_height(ui, FontRole::strong, ui.body.w, roofline.note);
-  const RooflineLayout layout = layout_roofline(ui.body, ui.scale, text, note_h);
-  if (layout.note.h > 0.0F) {
-    text_wrapped(ui, FontRole::strong, layout.note, ui[Color::warning], roofline.note);
-    mark(ui, "roofline/note", layout.note, roofline.note);
-  }
-  draw_roofline_chart(ui, roofline, layout.plot);
-  draw_list(ui, roofline, layout.list, columns);
+  draw_roofline_parts(ui, roofline);
   end_panel(ui);
 }
 

@@ -156,8 +156,12 @@ void draw_roofs(Ui& ui, const Chart& c, const Roofline& r, LabelRoom& room) {
   const auto label = [&](const char* name, const std::string& text, Color ink, const std::string& tip,
                          std::initializer_list<LabelRoom::Corner> places) {
     Rect box{0, 0, text_width(ui, FontRole::small, text) + ui.px(2), line_h};
-    if (!room.place(box, places)) return;
-    draw_label(ui, FontRole::small, box, ui[ink], text);
+    if (room.place(box, places)) {
+      draw_label(ui, FontRole::small, box, ui[ink], text);
+    } else {  // among many points only its tooltip is there
+      box.x = places.begin()->x;
+      box.y = places.begin()->y;
+    }
     mark(ui, fmt::format("roofline/roof/{}", name), box, tip, "attnscope bench on " + r.device);
   };
   const double x_low = std::max(std::pow(10.0, c.x.low), std::pow(10.0, c.y.low) / slope);

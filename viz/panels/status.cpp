@@ -105,11 +105,19 @@ void draw_work(Ui& ui, const Rect& bar) {
 }
 
 void draw_message(Ui& ui, const Rect& bar) {
-  const std::string hints =
-      "Space play   \xE2\x86\x90 \xE2\x86\x92 step   \xE2\x86\x91 \xE2\x86\x93 grain   1-6 sequence   Ctrl+K "
-      "commands   "
-      "? keys";
+  const std::string all =
+      "? keys  \xC2\xB7  Space play  \xC2\xB7  \xE2\x86\x90 \xE2\x86\x92 step  \xC2\xB7  \xE2\x86\x91 "
+      "\xE2\x86\x93 "
+      "grain  \xC2\xB7  Ctrl+K commands  \xC2\xB7  1-6 sequence";
+  const std::string hints(whole_parts(ui, FontRole::small, bar.w, all));
   const bool stopped = !ui.frame.stopped_at.empty();
+  const std::string scale = scale_note(ui.view);
+  if (!stopped && ui.frame.status.empty() && !scale.empty()) {
+    text_in(ui, FontRole::small, bar, ui[Color::warning], scale, Align::left);
+    mark(ui, "status/scale", bar, scale,
+         "larger letters would leave no room for what they say; a larger window has it");
+    return;
+  }
   const std::string text = stopped                   ? fmt::format("Stopped: {}", ui.frame.stopped_at)
                            : ui.frame.status.empty() ? hints
                                                      : ui.frame.status;

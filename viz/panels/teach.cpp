@@ -65,11 +65,8 @@ void draw_pen(Ui& ui, const Rect& area) {
   if (!begin_panel(ui, "pen", area, {}, {}, PanelLook::dialog)) return;
   take_strokes(teach, area);
   draw_strokes(ui);
-  const std::string_view says = "pen   I ends";
-  const float w = text_width(ui, FontRole::small, says) + ui.px(20);
-  const Rect chip{area.right() - w - ui.px(10), area.y + ui.px(8), w, ui.px(24)};
-  fill(ui, chip, ui[Color::error], 1.0F, ui.px(4));
-  text_in(ui, FontRole::small, chip, ui[Color::panel], says, Align::center);
+  // In the gap around the panels: it covers nothing. The header says what it means.
+  outline(ui, area, ui[Color::error], std::max(2.0F, ui.px(3)));
   ui.marks.add("teach/pen", area, fmt::format("{} strokes", teach.strokes.size()));
   end_panel(ui);
 }

@@ -8,6 +8,7 @@
 #include "core/trace/number_text.h"
 #include "viz/panels/tiles_parts.h"
 #include "viz/roofline_facts.h"
+#include "viz/widgets/tall_body.h"
 
 namespace attn::viz {
 namespace {
@@ -37,23 +38,26 @@ void run_to_rescale(Ui& ui) {
   ui.commands.push_back(std::move(command));
 }
 
-/// Puts buttons and labels side by side as long as there is room.
+/// Puts buttons and labels side by side; what does not fit begins the next line.
 struct TileLine {
   Ui& ui;
-  float x;
-  float right;
-  Rect rect;
+  Rect area;
+  float line_h;
+  float x = 0.0F;
+  float y = 0.0F;
 
   float width(std::string_view label) const { return text_width(ui, FontRole::strong, label) + ui.px(18); }
-  bool fits(float w) const { return x + w <= right; }
+  /// Begins a group of things that stay together.
+  void group(float w) {
+    if (x > 0.0F && x + w > area.w) {
+      x = 0.0F;
+      y += line_h + ui.px(4);
+    }
+  }
   Rect take(float w) {
-    const Rect box{x, rect.y, w, rect.h};
+    const Rect box{area.x + x, area.y + y, w, line_h};
     x += w + ui.px(4);
     return box;
-  }
-  Rect take_right(float w) {
-    right -= w + ui.px(4);
-    return {right + ui.px(4), rect.y, w, rect.h};
   }
 };
 
@@ -61,24 +65,22 @@ void draw_walk(Ui& ui, const TileRow& row, TileLine& line) {
   const int last = static_cast<int>(row.tiles.size()) - 1;
   const int back = row.finished ? last : row.cursor - 1;
   const int on = row.finished ? 0 : row.cursor + 1;
-  const float side = line.rect.h;
+  const float side = line.line_h;
   if (button(ui, "tiles/prev", line.take(side), "\xE2\x80\xB9", "the tile before (Left at grain tile)",
              back >= 0))
     go_to_tile(ui, row, back);
   const std::string where =
       row.finished ? fmt::format("all {} done", last + 1) : counted_text("tile", row.cursor, last + 1);
   const float text_w = text_width(ui, FontRole::strong, counted_text("tile", last, last + 1));
-  if (line.fits(text_w + side + ui.px(12))) {
-    const Rect box = line.take(std::max(text_w, text_width(ui, FontRole::strong, where)) + ui.px(8));
-    text_in(ui, FontRole::strong, box, ui[Color::text], where, Align::center);
-    mark(ui, "tiles/cursor", box, where, "Selection: tile");
-  }
+  const Rect box = line.take(std::max(text_w, text_width(ui, FontRole::strong, where)) + ui.px(8));
+  text_in(ui, FontRole::strong, box, ui[Color::text], where, Align::center);
+  mark(ui, "tiles/cursor", box, where, "Selection: tile");
   if (button(ui, "tiles/next", line.take(side), "\xE2\x80\xBA", "the next tile (Right at grain tile)",
              on <= last))
     go_to_tile(ui, row, on);
   const int rescale = row.next_rescale();
   const std::string_view label = "\xE2\x86\xBB next rescale";
-  if (!line.fits(line.width(label))) return;
+  line.group(line.width(label));
   if (button(ui, "tiles/rescale", line.take(line.width(label)), label,
              rescale >= 0 ? fmt::format("tile {} raises the maximum: what was accumulated shrinks", rescale)
                           : std::string("none left in this row: runs on to the next step that has one"))) {
@@ -93,9 +95,9 @@ void draw_row_choice(Ui& ui, const TileRow& row, TileLine& line) {
   if (row.rows.q_len <= 1) return;
   const std::string label = counted_text("query", row.q_row, row.rows.q_len);
   const float text_w = text_width(ui, FontRole::text, label) + ui.px(8);
-  const float side = line.rect.h;
-  if (!line.fits(text_w + 2.0F * side + ui.px(24))) return;
-  line.x += ui.px(12);
+  const float side = line.line_h;
+  line.x += line.x > 0.0F ? ui.px(12) : 0.0F;
+  line.group(text_w + 2.0F * side + ui.px(8));
   const auto go = [&](int q_row) {
     select(ui, [&](Selection& s) {
       s.seq = row.rows.seq;
@@ -111,37 +113,46 @@ void draw_row_choice(Ui& ui, const TileRow& row, TileLine& line) {
     go(row.q_row + 1);
 }
 
+/// At the right end of their line.
 void draw_sizes(Ui& ui, const TileRow& row, TileLine& line) {
   const Switch* entry = find_switch(ui, "k_tile");
   const std::string_view label = "keys per tile";
   const float plan_w = line.width("plan");
-  const float each = std::max(line.rect.h, line.width("16"));
+  const float each = std::max(line.line_h, line.width("16"));
   const float label_w = text_width(ui, FontRole::text, label) + ui.px(8);
-  if (!line.fits(label_w + plan_w + 3.0F * each + ui.px(24))) return;
+  const float all = label_w + plan_w + 3.0F * each + 4.0F * ui.px(4);
+  line.group(all);
+  line.x = std::max(line.x, line.area.w - all);
+  const Rect box = line.take(label_w);
+  text_in(ui, FontRole::text, box, ui[Color::muted], label, Align::left);
+  mark(ui, "tiles/k_tile", box, fmt::format("k_tile {}", row.k_tile), "the attention kernel's plan");
+  name_tag(ui, box, "k_tile");
   const std::string now = entry ? entry->value : "";
-  for (int i = 3; i >= 0; --i) {
-    const int size = kSizes[i];
+  for (const int size : kSizes) {
     const std::string value = std::to_string(size);
     const std::string tip = entry == nullptr
                                 ? (ui.frame.switches_note.empty() ? std::string("this run cannot be repeated")
                                                                   : ui.frame.switches_note)
                             : size == 0 ? std::string("repeats the run with the tile that the plan chooses")
                                         : fmt::format("repeats the run with {} keys per tile", size);
-    if (button(ui, "tiles/size/" + value, line.take_right(size == 0 ? plan_w : each),
-               size == 0 ? "plan" : value, tip, entry != nullptr, value == now))
+    if (button(ui, "tiles/size/" + value, line.take(size == 0 ? plan_w : each), size == 0 ? "plan" : value,
+               tip, entry != nullptr, value == now))
       set_switch(ui, "k_tile", value);
   }
-  const Rect box = line.take_right(label_w);
-  text_in(ui, FontRole::text, box, ui[Color::muted], label, Align::left);
-  mark(ui, "tiles/k_tile", box, fmt::format("k_tile {}", row.k_tile), "the attention kernel's plan");
-  name_tag(ui, box, "k_tile");
 }
 
-void draw_controls(Ui& ui, const TileRow& row, const Rect& rect) {
-  TileLine line{ui, rect.x, rect.right(), rect};
+void draw_controls(Ui& ui, const TileRow& row, const Rect& rect, int lines) {
+  const float between = ui.px(4) * static_cast<float>(lines - 1);
+  TileLine line{ui, rect, std::floor((rect.h - between) / static_cast<float>(lines))};
   draw_walk(ui, row, line);
   draw_row_choice(ui, row, line);
   draw_sizes(ui, row, line);
+}
+
+/// How many lines the controls take: their widths hardly depend on the row.
+int control_lines(const Ui& ui, const TileRow& row) {
+  const bool rows = row.rows.q_len > 1;
+  return ui.body.w >= ui.px(rows ? 790 : 610) ? 1 : ui.body.w >= ui.px(rows ? 500 : 320) ? 2 : 3;
 }
 
 /// Says why there is nothing, and offers the way out when there is one.
@@ -158,6 +169,20 @@ void draw_missing(Ui& ui, const std::string& why) {
   if (box.bottom() > ui.body.bottom() || w > ui.body.w) return;
   if (button(ui, "tiles/level2", box, label, fmt::format("{} = 2", name), find_switch(ui, name) != nullptr))
     set_switch(ui, name, "2");
+}
+
+void draw_tile_parts(Ui& ui, const TileRow& row) {
+  const int lines = control_lines(ui, row);
+  const TileNeeds needs{ui.body.w, ui.scale, !row.splits.empty(), static_cast<int>(row.tiles.size()), lines};
+  const TallBody tall(ui, "tiles/parts", least_tiles_height(needs));
+  const TileLayout layout = layout_tiles(ui.body, needs);
+  draw_controls(ui, row, layout.controls, lines);
+  draw_tile_strip(ui, row, layout.strip);
+  draw_tile_scores(ui, row, layout.plot);
+  draw_tile_gauges(ui, row, layout.gauges);
+  draw_tile_table(ui, row, layout.table);
+  if (layout.merge.w > 0.0F) draw_tile_merge(ui, row, layout.merge);
+  draw_tile_invariant(ui, row, layout.footer);
 }
 
 }  // namespace
@@ -206,15 +231,7 @@ void draw_tiles(Ui& ui, const Rect& rect) {
     end_panel(ui);
     return;
   }
-  const TileLayout layout =
-      layout_tiles(ui.body, ui.scale, !row.splits.empty(), static_cast<int>(row.tiles.size()));
-  if (layout.controls.w > 0.0F) draw_controls(ui, row, layout.controls);
-  if (layout.strip.w > 0.0F) draw_tile_strip(ui, row, layout.strip);
-  if (layout.plot.w > 0.0F) draw_tile_scores(ui, row, layout.plot);
-  if (layout.gauges.w > 0.0F) draw_tile_gauges(ui, row, layout.gauges);
-  if (layout.table.w > 0.0F) draw_tile_table(ui, row, layout.table);
-  if (layout.merge.w > 0.0F) draw_tile_merge(ui, row, layout.merge);
-  if (layout.footer.w > 0.0F) draw_tile_invariant(ui, row, layout.footer);
+  draw_tile_parts(ui, row);
   end_panel(ui);
 }
 

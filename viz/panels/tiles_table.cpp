@@ -36,6 +36,7 @@ constexpr TileColumn kTickColumn{Cell::check, "\xE2\x9C\x93", 3, ""};
 
 constexpr std::array kFull{kTile, kKeys, kMTile, kM, kAlpha, kSum, kO, kCheck};
 constexpr std::array kWide{kTile, kMTile, kM, kAlpha, kSum, kO, kTickColumn};
+constexpr std::array kCompact{kTile, kMTile, kM, kAlpha, kL, kO, kTickColumn};
 constexpr std::array kMiddle{kTile, kM, kAlpha, kL, kO, kTickColumn};
 constexpr std::array kNarrow{kTile, kAlpha, kL, kTickColumn};
 
@@ -60,7 +61,7 @@ float needed(std::span<const TileColumn> columns, float char_w) {
 Table choose_table(const Ui& ui, const Rect& area) {
   Table out;
   out.area = area;
-  const std::array<std::span<const TileColumn>, 4> sets{kFull, kWide, kMiddle, kNarrow};
+  const std::array<std::span<const TileColumn>, 5> sets{kFull, kWide, kCompact, kMiddle, kNarrow};
   for (const auto& columns : sets) {
     for (const FontRole role : {FontRole::mono, FontRole::mono_small}) {
       out.columns = columns;
@@ -143,6 +144,17 @@ void draw_header(Ui& ui, const Table& table, float y, float h) {
   line(ui, table.area.x, y + h, table.area.right(), y + h, ui[Color::border]);
 }
 
+/// Every column in words: a narrow table has no room for all.
+std::string row_text(const TileState& tile) {
+  if (!tile.visited) return fmt::format("tile {}: every key is masked for this row", tile.tile);
+  std::string text = fmt::format("tile {}", tile.tile);
+  for (const TileColumn& column : kFull) {
+    if (column.cell != Cell::tile)
+      text += fmt::format("\n{}:  {}", column.header, entry_of(tile, column).text);
+  }
+  return text;
+}
+
 void draw_row(Ui& ui, const TileRow& row, const Table& table, const TileState& tile, const Rect& box) {
   const bool now = !row.finished && tile.tile == row.cursor;
   const bool later = !row.finished && tile.tile > row.cursor;
@@ -153,7 +165,8 @@ void draw_row(Ui& ui, const TileRow& row, const Table& table, const TileState& t
   } else if (meant) {
     fill(ui, box, ui[Color::raised]);
   }
-  const Hit hit = mark(ui, fmt::format("tiles/row/{}", tile.tile), box);
+  const Hit hit = mark(ui, fmt::format("tiles/row/{}", tile.tile), box, row_text(tile),
+                       tile_source(ui, row, "tile_m, tile_l, tile_o_norm", tile.tile));
   if (hit.hovered) ui.view.next_hover.tile = tile.tile;
   if (hit.clicked) go_to_tile(ui, row, tile.tile);
   const Rgb ink = ui[later ? Color::muted : Color::text];

@@ -21,8 +21,8 @@ struct WindowDeleter {
 };
 using WindowPointer = std::unique_ptr<GLFWwindow, WindowDeleter>;
 
-/// Size in screen coordinates. Its context is made current and OpenGL's functions are loaded; DeviceError when
-/// either cannot be.
+/// Size in screen coordinates. Its context is made current and OpenGL's functions are loaded; DeviceError
+/// when either cannot be.
 WindowPointer open_window(int width, int height);
 
 /// The monitor that most of the window is on.

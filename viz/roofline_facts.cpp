@@ -63,8 +63,10 @@ std::string absent_text(const Roofline& roofline) {
     third = third || level == 3;
   }
   if (missing.empty()) return {};
-  return fmt::format("level{} {}: {}", missing.size() > 1 ? "s" : "", missing,
-                     third ? "for F16 and BF16 with head_dim 64 or 128 only" : "for Hopper GPUs only");
+  return fmt::format(
+      "level{} {}: {}", missing.size() > 1 ? "s" : "", missing,
+      third ? "for F16 and BF16, head_dim 64 or 128, blocks of 16n slots, compute capability 8.0 on"
+            : "for Hopper GPUs and its own k_tile");
 }
 
 void add_bench(Roofline& out, const MachineView& machine) {

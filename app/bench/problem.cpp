@@ -94,7 +94,8 @@ void AttentionProblem::fill(Params& p, int level) {
 template <class Params, class Plan>
 std::string AttentionProblem::reserve(Params& p, const Plan& plan, int level) {
   if (plan.level != level)
-    return level == 4 ? "needs a Hopper GPU" : fmt::format("level {} would run instead", plan.level);
+    return level == 4 ? "needs a Hopper GPU and a build for it"
+                      : fmt::format("level {} would run instead", plan.level);
   if (plan.workspace_bytes > kMostWorkspace)
     return fmt::format("its scores take {:.0f} GB, more than the {:.0f} GB that the benchmark gives",
                        static_cast<double>(plan.workspace_bytes) * 1e-9,

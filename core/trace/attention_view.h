@@ -42,11 +42,11 @@ struct AttentionView {
   std::vector<float> tile_m, tile_l, tile_alpha, tile_o_norm;  // [H, Nq, num_tiles]; NaN = not visited
   std::vector<float> lse;                                      // [H, Nq]
   int num_splits = 1;                                          // split-KV (decode); 1: not split
-  int keys_per_split = 0;                                      // a multiple of k_tile
-  std::vector<float> partial_lse;                              // [S, H, num_q], -inf for an empty split
-  std::vector<float> partial_o_norm;                           // [S, H, num_q] |o| of each normalised partial
-  std::vector<int> kv_head;                                    // [H] KV head that each query head read
-  std::shared_ptr<const Pool> pool;                            // the cache it read; null: K/V were packed
+  int keys_per_split = 0;             // of level 2 (the probe's): a multiple of k_tile
+  std::vector<float> partial_lse;     // [S, H, num_q], -inf for an empty split
+  std::vector<float> partial_o_norm;  // [S, H, num_q] |o| of each normalised partial
+  std::vector<int> kv_head;           // [H] KV head that each query head read
+  std::shared_ptr<const Pool> pool;   // the cache it read; null: K/V were packed
   double max_abs_diff_o = std::numeric_limits<double>::quiet_NaN();  // this launch vs the recorded o
   double max_abs_o = 0.0;
   // Whose o that was: `kernel`, or the level's own kernel where that has no probe.

@@ -39,8 +39,7 @@ inline void launch_clear_tickets(std::uint32_t* tickets, int count, LaunchContex
   launch_kernel(context, record, clear_tickets_kernel, tickets, count);
 }
 
-/// Throws unless the params describe tensors a kernel can read. `k_limit`: keys a block-table row can
-/// address.
+/// Throws unless the params describe tensors a kernel can read.
 template <class Params>
 void check_attention(const char* op, const Params& p, int highest_level, std::size_t workspace_needed,
                      int num_k_tiles) {

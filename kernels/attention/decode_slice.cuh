@@ -2,9 +2,9 @@
 // are cut into equal slices (idea: stream-K matrix products, flashinfer's one resident wave). A tile is what
 // the warps of a block take in one step, 16 keys each.
 //
-//     sequence      0             1    2                 3
+//     sequence      0           1   2               3
 //     tiles         | . . . . . | . | . . . . . . . | . . . |
-//     slices of 4   |0 0 0 0 1 1|1 1|2 2 2 2 3 3 3 3|...
+//     slices of 4   | 0 0 0 0 1 | 1 | 1 1 2 2 2 2 3 | 3 3 3 |
 //
 // The host need not know the lengths, so a recorded CUDA graph stays right while contexts grow. A slice meets
 // at most two sequences that other slices share: the one its start cuts and the one its end cuts.

@@ -11,13 +11,14 @@
 //   - cp.async fills the next K and V tile while this one is used; one block barrier a tile.
 //   - exp(scale * s - m) as one FMA and one exp2, scale and log2(e) folded. O is rescaled only when a row's
 //     maximum has grown by more than a factor 2^8 since its last rescale (idea: FlashAttention 4): m need not
-//     be the maximum, any value near it gives the same quotient, and weights up to 2^8 are exact in 16 bits.
+//     be the maximum, any value near it gives the same quotient, and weights up to 2^8 keep their relative
+//     precision in 16 bits.
 //   - Tiles beyond the block's last visible key are never loaded, tiles beyond a warp's are skipped by
 //     it, and only those that meet a mask's edge test it. The longest query tiles start first.
 //
 // Bytes: q and o once, K and V once per 128 query rows, from the L2 mostly. FLOP: 4 * D per (row, key) of the
 // tiles touched: a visible pair costs 4 * D, and the diagonal's tiles are half empty.
-// Measured on an H200 against level 2: 360 TFLOP/s of 9.7 (causal, 4 x 4,096, D 128). Versions and figures:
+// Measured on an H200 against level 2: 364 TFLOP/s of 9.7 (causal, 4 x 4,096, D 128). Versions and figures:
 // NOTES.md beside this.
 #pragma once
 

@@ -13,14 +13,14 @@
 // And what that makes worth while:
 //   - Persistent blocks, one an SM, which take tiles of queries from a counter, the longest of a sequence
 //     first. The next tile's q, K and V are copied while the last one's rows are written out.
-//   - A softmax that does not look for the maximum first: any reference will do as long as no weight leaves
-//   the
-//     range of its type. The first tile of keys finds one; a sum of weights tells when it must be raised.
+//   - A softmax that does not look for the maximum first: any reference will do as long as no weight
+//     leaves the range of its type. The first tile of keys finds one; a sum of weights tells when it must be
+//     raised.
 //
-// Bytes and FLOP: those of level 3. CUDA only, built for sm_90a; elsewhere level 3 runs.
-// Measured on an H200 against level 3: 689 TFLOP/s of 360 (causal, 4 x 4,096, D 128; 86% of a matrix
-// product), 726 of 348 (1,024 rows on 8,192 keys in blocks of 16). Versions and figures: NOTES.md
-// beside this. Files: hopper_work.cuh (shape, shared memory, whose turn), hopper_maps.h (host),
+// Bytes and FLOP: those of level 3 (K and V once per 192 rows at D 64). CUDA only, built for sm_90a;
+// elsewhere level 3 runs. Measured on an H200 against level 3: 695 TFLOP/s of 364 (causal, 4 x 4,096, D 128;
+// 86% of a matrix product), 724 of 344 (1,024 rows on 8,192 keys in blocks of 16). Versions and figures:
+// NOTES.md beside this. Files: hopper_work.cuh (shape, shared memory, whose turn), hopper_maps.h (host),
 // hopper_copy.cuh, hopper_compute.cuh.
 #pragma once
 

@@ -87,8 +87,7 @@ struct ProbeBuffers {
 /// block_tables is null, else read from the paged cache with lengths from cu_seqlens_k.
 struct PrefillParams {
   DType dtype = DType::f32;
-  int level =
-      2;  // 1 naive, 2 tiled online softmax, 3 tensor cores, 4 Hopper (where level_of says so, else 2)
+  int level = 2;  // 1 naive, 2 tiled online softmax, 3 tensor cores, 4 Hopper; level_of says which one runs
   int batch = 0;
   int num_heads = 0;
   int num_kv_heads = 0;

@@ -34,10 +34,11 @@ int auto_splits(int units, int num_tiles, int num_sms) {
 template <class Params>
 int choose_level(const Params& p, const DeviceTraits& device) {
   int level = p.level;
-  if (level == 4 && !device.wgmma) level = 3;
+  if (level == 4 && (!device.wgmma || (p.k_tile != 0 && p.k_tile != kL4KeyTile))) level = 3;
   if (level < 3) return level;
+  const int own_tile = level == 4 ? kL4KeyTile : kL3KeyTile;
   const bool fits = device.tensor_cores && p.dtype != DType::f32 && (p.head_dim == 64 || p.head_dim == 128) &&
-                    (p.k_tile == 0 || p.k_tile == kL3KeyTile) && !p.probe.wanted() && p.scale > 0.0F &&
+                    (p.k_tile == 0 || p.k_tile == own_tile) && !p.probe.wanted() && p.scale > 0.0F &&
                     (!p.block_tables || p.kv.block_size % kL3WarpKeys == 0);
   return fits ? level : 2;
 }

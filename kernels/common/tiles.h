@@ -1,4 +1,5 @@
-// Tile sizes of the level 2 attention kernels, once for the plans (host) and the kernels (device).
+// Tile sizes of the attention kernels of levels 2, 3 and 4, once for the plans (host) and the kernels
+// (device).
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ constexpr int kDecodeHeads = 8;                                   // query heads
 ATTN_HD constexpr int tile_stride(int head_dim) { return head_dim + 4; }
 
 // Level 3: tensor-core kernels. Fixed tiles, since fragments are registers.
-constexpr int kL3KeyTile = 64;        // keys of one step, of prefill and decode
+constexpr int kL3KeyTile = 64;        // prefill: keys of one step
 constexpr int kL3Threads = 128;       // 4 warps
 constexpr int kL3QueryTile = 128;     // prefill: query rows of a block, 32 a warp
 constexpr int kL3DecodeRows = 16;     // decode: query heads of a block, at most

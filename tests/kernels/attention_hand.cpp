@@ -9,7 +9,7 @@
 namespace attn::test {
 namespace {
 
-/// Runs `check` at both levels.
+/// Runs `check` at the two levels that take any shape.
 template <class F>
 void at_each_level(AttentionCase c, F check) {
   for (const int level : {1, 2}) {

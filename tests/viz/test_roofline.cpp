@@ -70,11 +70,12 @@ TEST(RooflineFacts, LevelsOfTheOpAndOfTheBenchCaseBesideIt) {
 
 TEST(RooflineFacts, SaysWhichLevelsAreNotThereAndWhy) {
   const auto sample = sample::prefill();
-  EXPECT_EQ(roofline_of(sample.frame).absent,
-            "levels 3 and 4: for F16 and BF16 with head_dim 64 or 128 only");
+  EXPECT_EQ(
+      roofline_of(sample.frame).absent,
+      "levels 3 and 4: for F16 and BF16, head_dim 64 or 128, blocks of 16n slots, compute capability 8.0 on");
   auto measured = sample::measured(sample::prefill());
   measured.attention->levels.pop_back();
-  EXPECT_EQ(roofline_of(measured.frame).absent, "level 4: for Hopper GPUs only");
+  EXPECT_EQ(roofline_of(measured.frame).absent, "level 4: for Hopper GPUs and its own k_tile");
 }
 
 TEST(RooflineFacts, AProbeThatStoodInIsNamed) {

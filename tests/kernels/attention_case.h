@@ -34,6 +34,7 @@ struct AttentionCase {
   int k_tile = 0;
   int num_splits = 0;
   bool own_tickets = false;  // decode level 3, prefill level 4: the caller keeps the tickets
+  int launches = 1;          // one behind the other on the same workspace and tickets; the last one's results
   bool probe = false;
   std::uint64_t seed = 1;
 

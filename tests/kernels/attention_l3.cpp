@@ -120,6 +120,26 @@ ATTN_DEVICE_TEST(AttentionL3, late_large_scores_take_over) {
   }
 }
 
+// A block that holds several of a warp's 16 keys, a whole tile of 64, more than one; ends within a block, at
+// its end and one key behind it.
+ATTN_DEVICE_TEST(AttentionL3, larger_cache_blocks) {
+  for (const bool decode : {false, true})
+    for (const int block_size : {32, 64, 128})
+      for (const int head_dim : {64, 128}) {
+        AttentionCase c = l3_case(decode, {128, 70, 0, 129, 300});
+        if (!decode) c.q_lens = {5, 70, 0, 129, 1};
+        c.block_size = block_size;
+        c.head_dim = head_dim;
+        c.num_splits = decode ? 2 : 0;
+        c.num_heads = 2;
+        c.num_kv_heads = 1;
+        const AttentionInputs inputs = random_inputs(c);
+        const AttentionResult got = run_case(device, c, inputs);
+        expect_matches_oracle(c, oracle_attention(c, inputs), got);
+        EXPECT_NE(got.log.back().kernel.find("_l3_"), std::string::npos) << got.log.back().kernel;
+      }
+}
+
 // What level 3 does not take, level 2 runs, and the record names it.
 ATTN_DEVICE_TEST(AttentionL3, other_shapes_fall_back_and_say_so) {
   const auto kernel_of = [&](AttentionCase c) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <type_traits>
 
 #include "app/object_reader.h"
 #include "app/script_read.h"
@@ -20,7 +22,23 @@ constexpr int kScenarioVersion = 1;
 constexpr std::uintmax_t kLargestScenario = 64U << 20U;  // bytes
 constexpr const char* kDefaultModel = "shakespeare-1m";
 
-/// "engine.block_size=4": the value is JSON when it can be read as JSON, else text.
+/// Whether the scenario has text at a dotted path: "engine.scores", "name", "requests.0.id".
+bool holds_text(std::string_view path) {
+  constexpr std::array kTexts = {"id", "prompt", "name", "model", "tensors", "trace"};
+  const std::string_view key = path.substr(path.rfind('.') + 1);
+  if (!path.starts_with("engine.")) return std::ranges::find(kTexts, key) != kTexts.end();
+  bool text = false;
+  const EngineConfig engine;
+  visit_fields(
+      [&]<class T>(const char* name, const T&) {
+        text |= key == name && (std::is_enum_v<T> || std::is_same_v<T, std::string>);
+      },
+      engine);
+  return text;
+}
+
+/// "engine.block_size=4": the value is JSON when it can be read as JSON, else text. Where text is held all
+/// but quoted text is taken as it is given: "engine.scores=2" is what "engine.scores=\"2\"" is.
 void apply_override(LocatedJson& document, const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string place = "--set " + text;
@@ -30,8 +48,9 @@ void apply_override(LocatedJson& document, const std::string& text) {
   }
   const std::string given = text.substr(equals + 1);
   Json value = Json::parse(given, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) value = given;
-  document.set(std::string_view(text).substr(0, equals), std::move(value), place);
+  const std::string_view path = std::string_view(text).substr(0, equals);
+  if (value.is_discarded() || (!value.is_string() && holds_text(path))) value = given;
+  document.set(path, std::move(value), place);
 }
 
 /// Refuses a value that is of the right type but out of range.

@@ -8,6 +8,7 @@
 
 #include "app/view_names.h"
 #include "viz/layout/panel_names.h"
+#include "viz/mark_names.h"
 
 namespace attn::app {
 namespace {
@@ -118,7 +119,17 @@ void read_shown(ObjectReader& object, Shown& shown) {
       object.fail("panel", fmt::format("{} is '{}'", object.path("panel"), panel), suggest(panel, names));
     }
   }
-  object.read("annotate", shown.annotate);
+  read_marks(object, "annotate", shown.annotate);
+}
+
+bool read_marks(ObjectReader& object, const char* key, std::vector<std::string>& names) {
+  if (!object.read(key, names)) return false;
+  for (const std::string& name : names) {
+    if (!viz::is_mark_name(name))
+      object.fail(key, fmt::format("no panel or mark is called '{}'", name),
+                  suggest(name, viz::mark_names_like(name)));
+  }
+  return true;
 }
 
 }  // namespace attn::app

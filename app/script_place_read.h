@@ -1,7 +1,9 @@
 // Places and views as a script writes them: "goto", "select", "view", "compare" and what goes with them.
 #pragma once
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/object_reader.h"
 #include "app/scenario.h"
@@ -16,5 +18,7 @@ void read_place(ObjectReader& object, const Scenario& scenario, Place& place);
 std::pair<trace::Variant, trace::Variant> read_comparison(ObjectReader& object);
 /// "view", "side", "panel", "compare" and "annotate".
 void read_shown(ObjectReader& object, Shown& shown);
+/// A list of panels and marks: "mask", "pool/block/3". False when it is not there.
+bool read_marks(ObjectReader& object, const char* key, std::vector<std::string>& names);
 
 }  // namespace attn::app

@@ -81,7 +81,7 @@ class StopReader {
     stop.caption = read_fact_text(object, "caption", runs_);
     stop.notes = read_fact_text(object, "notes", runs_);
     stop.predict = read_fact_text(object, "predict", runs_);
-    if (object.read("hide", stop.hide) && stop.predict.empty())
+    if (read_marks(object, "hide", stop.hide) && stop.predict.empty())
       object.fail("hide", "the stop hides an answer and asks nothing", "give it predict, or leave hide out");
     read_choices(object, stop);
     read_place(object, runs_.scenario(stop.run), stop.place);

@@ -81,6 +81,16 @@ TEST(Scenario, SetChangesOneValueAndIsKept) {
   EXPECT_EQ(nlohmann::json::parse(s.json)["engine"]["block_size"], 4);
 }
 
+TEST(Scenario, SetTakesTextAsItIsGivenWhereTheScenarioHasText) {
+  const std::string text = "{" + kRequest + "}";
+  const Scenario bare = parse(text, {"engine.scores=2", "requests.0.id=7", "name=12"});
+  EXPECT_EQ(bare.engine.scores, parse(text, {"engine.scores=\"2\""}).engine.scores);
+  EXPECT_NE(bare.engine.scores, parse(text).engine.scores);
+  EXPECT_EQ(bare.requests[0].id, "7");
+  EXPECT_EQ(bare.name, "12");
+  EXPECT_EQ(parse(bare.json).engine.scores, bare.engine.scores) << "what is run is kept as text";
+}
+
 struct Wrong {
   const char* name;
   std::string text;

@@ -1,11 +1,15 @@
 // Lessons on screen: the strip and the caption, questions that hide numbers, the gallery by keyboard and
 // mouse, and what a speaker puts over it all.
 #include <gtest/gtest.h>
+#include <imgui_internal.h>
 
+#include <algorithm>
 #include <string>
 
 #include "headless.h"
 #include "sample_frame.h"
+#include "viz/layout/screen_layout.h"
+#include "viz/mark_names.h"
 
 namespace attn::viz {
 namespace {
@@ -96,6 +100,59 @@ TEST(Lesson, AQuestionHidesCaptionAndNumbersUntilSpace) {
     screen.press(s.frame, ImGuiKey_Space);
     EXPECT_TRUE(asks(screen, Command::Kind::toggle_play)) << "Space plays where nothing is asked";
   }
+}
+
+TEST(Lesson, WhatAQuestionCoversDoesNotAnswerTheMouse) {
+  const auto tooltip_shown = [] {
+    const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
+    return std::any_of(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
+      return (window->Flags & ImGuiWindowFlags_Tooltip) != 0 && window->Active;
+    });
+  };
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  s.frame.lesson->rings = {"pool", "weights"};
+  s.frame.lesson->question = "Which slot?";
+  for (const bool asking : {false, true}) {
+    s.frame.lesson->asking = asking;
+    Headless screen(1600, 900);
+    screen.draw(s.frame);
+    screen.hover(s.frame, "pool/block/3");
+    EXPECT_NE(tooltip_shown(), asking);
+    EXPECT_NE(screen.view.hover.block == 3, asking) << "nor does it light up elsewhere";
+    screen.click(s.frame, "pool/block/3");
+    EXPECT_NE(asks(screen, Command::Kind::select), asking);
+    screen.click(s.frame, "timeline/step/4");
+    EXPECT_FALSE(screen.commands.empty()) << "what is not covered answers";
+  }
+}
+
+TEST(Lesson, ItsControlsStayInPlaceWhenTheBannerComes) {
+  LayoutInput input{.width = 1600, .height = 900, .lesson = true};
+  const Rect before = layout_screen(input)[PanelId::lesson];
+  input.broken = true;
+  const ScreenLayout broken = layout_screen(input);
+  EXPECT_TRUE(broken.shows(PanelId::banner));
+  EXPECT_EQ(broken[PanelId::lesson].y, before.y);
+  EXPECT_EQ(broken[PanelId::lesson].h, before.h);
+}
+
+TEST(MarkNames, EveryMarkOfTheScreenHasAKnownName) {
+  for (const Sample& sample : {sample::prefill(), sample::padded_decode(),
+                               sample::compared(sample::measured(sample::padded_decode()))}) {
+    for (int stage = 0; stage < kNumStageViews; ++stage) {
+      Headless screen(1920, 1200);
+      screen.view.stage = static_cast<StageView>(stage);
+      screen.view.side = static_cast<SideView>(stage % kNumSideViews);
+      screen.draw(sample.frame);
+      screen.draw(sample.frame);
+      for (const Mark& mark : screen.marks.all()) EXPECT_TRUE(is_mark_name(mark.name)) << mark.name;
+    }
+  }
+  for (const char* name : {"mask/cell/1,4", "pool/slot/12", "pool/block/3", "weights/cell/0,1"})
+    EXPECT_TRUE(is_mark_name(name)) << name;
+  for (const char* name : {"wieghts", "strp/row/6", "weights/", "", "lesson//", "pol/maximise"})
+    EXPECT_FALSE(is_mark_name(name)) << name;
 }
 
 TEST(Lesson, WhileBrokenTheCaptionIsSaidToBeOfBefore) {

@@ -239,6 +239,27 @@ TEST(Screen, PicturesSayWhatTheyAreToldAndHaveNothingToPress) {
       << "the line has its own room";
 }
 
+TEST(Screen, APanelAloneInAPictureHasNothingToPressEither) {
+  for (const Sample& s : {sample::prefill(), sample::padded_decode()}) {
+    for (const PanelId panel : {PanelId::mask, PanelId::weights, PanelId::strip, PanelId::pool}) {
+      Headless screen(1000, 600);
+      screen.view.maximised = panel;
+      screen.view.picture.alone = true;
+      const char* buttons[] = {"mask/align/top_left", "weights/scale", "weights/palette", "strip/true_memory",
+                               "pool/zoom/in"};
+      const auto pressed = [&] {
+        return std::ranges::count_if(buttons,
+                                     [&](const char* name) { return screen.marks.get(name).has_value(); });
+      };
+      screen.draw(s.frame);
+      EXPECT_GT(pressed(), 0);
+      screen.view.picture.still = true;
+      screen.draw(s.frame);
+      EXPECT_EQ(pressed(), 0);
+    }
+  }
+}
+
 TEST(Screen, PicturesPointAtMarksAndAskBeforeTheyShow) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

@@ -120,8 +120,8 @@ void Plan::explore() {
         : compact ? kWholeTimeline
                   : kLowTimeline,
         true);
+  lesson(inner_);  // above the banner, which comes and goes: what one turns in the lesson stays in place
   banner(inner_);
-  lesson(inner_);
   if (one) return maximise(inner_);
   if (wide) return explore_wide();
   if (compact) return explore_compact();

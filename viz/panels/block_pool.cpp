@@ -106,6 +106,7 @@ void zoom_by(Ui& ui, const PoolLayout& layout, int by) {
 
 /// − and + at the right of the title; returns where the caption has to end.
 float draw_zoom(Ui& ui, const Rect& title, const PoolLayout& layout) {
+  if (ui.view.picture.still) return title.right();
   const float side = ui.px(24);
   const float y = title.y - ui.px(2);
   Rect box{title.right() - side, y, side, side};

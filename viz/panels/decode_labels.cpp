@@ -87,7 +87,7 @@ void draw_decode_top(Ui& ui, const DecodeStrip& strip, const Rect& line_box) {
   const WeightScale scale = ui.view.weight_scale;
   const char* label = scale == WeightScale::log10 ? "log10" : scale == WeightScale::rank ? "rank" : "linear";
   const float w = ui.px(58);
-  if (rest.w > w + ui.px(80)) {
+  if (rest.w > w + ui.px(80) && !ui.view.picture.still) {
     if (button(ui, strip.in.prefix + "/scale", {rest.right() - w, rest.y, w, std::min(rest.h, ui.px(24))},
                label, "height of the bars: linear, log10 (floor 1e-6), rank (L)"))
       ui.view.weight_scale = next_scale(scale);

@@ -17,6 +17,10 @@ namespace {
 constexpr float kSteps = 150.0F;    // width of the left column
 constexpr float kBreaker = 96.0F;   // of the button at the right
 constexpr float kTwoRows = 120.0F;  // from this height on, an exercise has room below in a narrow strip
+constexpr float kOneRow = 1080.0F;  // from this width on, it stands at the right
+constexpr float kMargin = 7.0F;     // above and below
+constexpr float kShowGap = 14.0F;   // between a question and its button
+constexpr std::string_view kShow = "Show  (Space)";
 constexpr std::string_view kRight = "\xE2\x9C\x93";
 
 struct Parts {
@@ -30,9 +34,9 @@ struct Parts {
 Parts parts_of(const Ui& ui, const Rect& rect) {
   const LessonNow& lesson = *ui.frame.lesson;
   const float gap = ui.px(12);
-  Rect rest{rect.x + ui.px(10), rect.y + ui.px(7), rect.w - ui.px(20), rect.h - ui.px(14)};
-  const bool two_rows = rect.w < ui.px(1080) && rect.h >= ui.px(kTwoRows);
-  const bool one_row = rect.w >= ui.px(1080);
+  Rect rest{rect.x + ui.px(10), rect.y + ui.px(kMargin), rect.w - ui.px(20), rect.h - 2.0F * ui.px(kMargin)};
+  const bool two_rows = rect.w < ui.px(kOneRow) && rect.h >= ui.px(kTwoRows);
+  const bool one_row = rect.w >= ui.px(kOneRow);
   Parts parts;
   const auto from_left = [&](float w) {
     const Rect piece{rest.x, rest.y, w, rest.h};
@@ -102,13 +106,17 @@ void draw_steps(Ui& ui, const Rect& box) {
   draw_way(ui, {box.x, box.bottom() - way_h, box.w, way_h});
 }
 
+/// Of sentences that have no room in the larger one.
+FontRole smaller_role(const Ui& ui) {
+  return ui.view.mode == ScreenMode::present ? FontRole::title : FontRole::small;
+}
+
 /// In the largest of the roles that fits, in the middle of the box.
 void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
-  const bool present = ui.view.mode == ScreenMode::present;
-  FontRole role = present ? FontRole::caption : FontRole::text;
+  FontRole role = ui.view.mode == ScreenMode::present ? FontRole::caption : FontRole::text;
   const auto room = [&] { return std::max(1, static_cast<int>(box.h / line_step(role))); };
-  if (lines_of(role, text, box.w) > room()) role = present ? FontRole::title : FontRole::small;
-  const int lines = std::min(room(), lines_of(role, text, box.w));
+  if (lines_of(ui, role, text, box.w) > room()) role = smaller_role(ui);
+  const int lines = std::min(room(), lines_of(ui, role, text, box.w));
   const float h = static_cast<float>(lines) * line_step(role);
   text_wrapped(ui, role, {box.x, box.y + std::max(0.0F, std::floor((box.h - h) * 0.5F)), box.w, h}, ink, text,
                Align::left, lines);
@@ -121,16 +129,18 @@ Rect under_heading(Ui& ui, const Rect& box, Rgb ink, std::string_view heading) {
   return {box.x, box.y + h, box.w, box.h - h};
 }
 
+float show_width(const Ui& ui) { return text_width(ui, FontRole::strong, kShow) + ui.px(24); }
+
 /// The question instead of the caption; what it asks for stays covered until it is answered.
 void draw_question(Ui& ui, const Rect& box) {
   const LessonNow& lesson = *ui.frame.lesson;
-  const float w = text_width(ui, FontRole::strong, "Show  (Space)") + ui.px(24);
+  const float w = show_width(ui);
   const float h = ui.px(32);
   const Rect show{box.right() - w, box.y + std::floor((box.h - h) * 0.5F), w, h};
-  if (button(ui, "lesson/show", show, "Show  (Space)", "guess first, then compare", true, true))
+  if (button(ui, "lesson/show", show, kShow, "guess first, then compare", true, true))
     send(ui, Command::Kind::answer);
-  const Rect text =
-      under_heading(ui, {box.x, box.y, show.x - box.x - ui.px(14), box.h}, ui[Color::accent], "Guess first");
+  const Rect text = under_heading(ui, {box.x, box.y, show.x - box.x - ui.px(kShowGap), box.h},
+                                  ui[Color::accent], "Guess first");
   draw_sentences(ui, text, ui[Color::text], lesson.question);
   mark(ui, "lesson/question", text, lesson.question, lesson.where);
 }
@@ -200,6 +210,18 @@ Rect ringed(const Ui& ui, const ScreenLayout& layout, const std::string& name) {
   return found ? found->rect : Rect{};
 }
 
+/// A window of its own: the mouse over it is not over what it hides.
+void draw_cover(Ui& ui, const std::string& name, const Rect& ring, float thick) {
+  if (!begin_panel(ui, name.c_str(), ring, {}, {}, PanelLook::dialog)) return;
+  fill(ui, ring, ui[Color::raised], 1.0F, ui.px(4));
+  outline(ui, ring, ui[Color::accent], thick, ui.px(4));
+  if (ring.h >= font_pixels(FontRole::small))
+    text_in(ui, ring.h >= ui.px(40) ? FontRole::title : FontRole::small, ring, ui[Color::accent], "?",
+            Align::center);
+  end_panel(ui);
+  ui.panel_name = {};
+}
+
 }  // namespace
 
 void draw_lesson(Ui& ui, const char* panel, const Rect& rect) {
@@ -217,19 +239,15 @@ void draw_rings(Ui& ui, const ScreenLayout& layout) {
   if (ui.view.shell.overlay != Overlay::none || ui.view.teach.blank) return;
   const bool told = ui.frame.lesson && ui.frame.lesson->ready;
   const bool asking = told && ui.frame.lesson->asking;
-  ui.draw = ImGui::GetForegroundDrawList();
   const float out = ui.px(3), thick = std::max(2.0F, ui.px(2.5F));
   for (const std::string& name : told ? ui.frame.lesson->rings : ui.view.picture.ringed) {
     const Rect r = ringed(ui, layout, name);
     if (r.w <= 0.0F) continue;
     const Rect ring{r.x - out, r.y - out, r.w + 2.0F * out, r.h + 2.0F * out};
     if (asking) {
-      fill(ui, ring, ui[Color::raised], 1.0F, ui.px(4));
-      outline(ui, ring, ui[Color::accent], thick, ui.px(4));
-      if (ring.h >= font_pixels(FontRole::small))
-        text_in(ui, ring.h >= ui.px(40) ? FontRole::title : FontRole::small, ring, ui[Color::accent], "?",
-                Align::center);
+      draw_cover(ui, "cover/" + name, ring, thick);
     } else {
+      ui.draw = ImGui::GetForegroundDrawList();
       // Two strokes: it stands out from whatever colour is under it.
       outline(ui, {ring.x - thick * 0.5F, ring.y - thick * 0.5F, ring.w + thick, ring.h + thick},
               ui[Color::panel], thick * 2.0F, ui.px(5));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <string>
 
@@ -68,10 +67,8 @@ const ExerciseNow* at_hand(const LessonNow& lesson) {
   return lesson.task ? &*lesson.task : nullptr;
 }
 
-int lines_of(FontRole role, std::string_view text, float width) {
-  const ImVec2 size =
-      font(role)->CalcTextSizeA(font_pixels(role), FLT_MAX, width, text.data(), text.data() + text.size());
-  return static_cast<int>(std::lround(size.y / font_pixels(role)));
+int lines_of(const Ui& ui, FontRole role, std::string_view text, float width) {
+  return static_cast<int>(std::lround(wrapped_height(ui, role, width, text) / line_step(role)));
 }
 
 void draw_exercise(Ui& ui, const Rect& box) {
@@ -95,8 +92,9 @@ void draw_exercise(Ui& ui, const Rect& box) {
   y += line_h;
   const Found found = found_of(lesson, exercise);
   const int room = std::max(0, static_cast<int>((box.bottom() - ui.px(4) - y) / line_h));
-  const Lines lines = share_lines(room, lines_of(FontRole::small, exercise.text, w),
-                                  found.text.empty() ? 0 : lines_of(FontRole::mono, found.text, w), broken);
+  const Lines lines =
+      share_lines(room, lines_of(ui, FontRole::small, exercise.text, w),
+                  found.text.empty() ? 0 : lines_of(ui, FontRole::mono, found.text, w), broken);
   const auto high = [&](int count) { return static_cast<float>(count) * line_h; };
   if (lines.text > 0)
     text_wrapped(ui, FontRole::small, {x, y, w, high(lines.text)}, ui[Color::text], exercise.text,

@@ -12,7 +12,7 @@ bool broken_now(const LessonNow& lesson);
 /// would give the answer away.
 const ExerciseNow* at_hand(const LessonNow& lesson);
 /// How many lines of a role the text takes at a width.
-int lines_of(FontRole role, std::string_view text, float width);
+int lines_of(const Ui& ui, FontRole role, std::string_view text, float width);
 /// PRECOND: there is one at hand.
 void draw_exercise(Ui& ui, const Rect& box);
 

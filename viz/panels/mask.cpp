@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kMaxDecodeRows = 64;
 
-/// Buttons for the three alignments; another than the engine's is a preview.
+/// Buttons for the three alignments; another than the engine's is a preview. In a still the one shown in
+/// words.
 void draw_toggle(Ui& ui, const Rect& row, MaskPair mask) {
   struct Choice {
     MaskAlignment mask;
@@ -31,6 +32,11 @@ void draw_toggle(Ui& ui, const Rect& row, MaskPair mask) {
       {{MaskAlignment::bottom_right, "bottom_right", "bottom-right"},
        {MaskAlignment::top_left, "top_left", "top-left"},
        {MaskAlignment::none, "none", "none"}}};
+  if (ui.view.picture.still) {
+    text_in(ui, FontRole::small, row, ui[Color::muted], fmt::format("mask: {}", mask_text(mask.shown)),
+            Align::left);
+    return;
+  }
   float x = row.x;
   for (const Choice& choice : kChoices) {
     const float w = text_width(ui, FontRole::strong, choice.label) + ui.px(16);

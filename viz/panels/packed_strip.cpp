@@ -270,7 +270,7 @@ Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large, bool widened) {
   const Rect buttons = rest;
   const float w = text_width(ui, FontRole::strong, "true memory") + ui.px(16);
   bool& memory = ui.view.attention.true_memory;
-  if (rest.w > w) {
+  if (rest.w > w && !ui.view.picture.still) {
     if (button(ui, "strip/true_memory", {rest.x, rest.y, w, h}, "true memory",
                memory ? "put the queries under their keys again, with gaps"
                       : "the gaps exist only in the drawing: squeeze to the packed layout",

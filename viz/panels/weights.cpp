@@ -159,6 +159,11 @@ void draw_scale_legend(Ui& ui, const std::string& prefix, const Rect& rect) {
        fmt::format("{}, {} scale; hatched: masked; error colour: NaN or infinite", palette_text(palette),
                    scale_text(scale)));
   const float x = bar.right() + ui.px(14);
+  if (ui.view.picture.still) {  // the same in words
+    text_in(ui, FontRole::small, {x, rect.y, rect.right() - x, button_h}, ui[Color::muted],
+            fmt::format("{}, {}", scale_text(scale), palette_text(palette)), Align::left);
+    return;
+  }
   if (button(ui, prefix + "/scale", {x, rect.y, scale_w, button_h}, scale_text(scale), scale_tip(scale)))
     ui.view.weight_scale = next_scale(scale);
   if (button(ui, prefix + "/palette", {x + scale_w + ui.px(4), rect.y, palette_w, button_h},

@@ -68,7 +68,7 @@ float zoom_buttons(Ui& ui, std::string_view prefix, const Rect& line, const Zoom
   const float gap = ui.px(4);
   const float all_w = text_width(ui, FontRole::strong, "all") + ui.px(14);
   const float used = 2.0F * (side + gap) + all_w;
-  if (used > line.w) return 0.0F;
+  if (used > line.w || ui.view.picture.still) return 0.0F;
   float x = line.right() - used;
   const float y = line.y + std::floor((line.h - side) * 0.5F);
   const auto press = [&](const char* name, const char* label, const char* tip, float w, bool enabled) {

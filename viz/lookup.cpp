@@ -48,6 +48,10 @@ int focus_seq(const Frame& frame, const Selection& selection) {
   return frame.step->seqs.front().id;
 }
 
+int focus_q_row(const BatchRows& rows, const Selection& selection) {
+  return selection.q_row >= 0 && selection.q_row < rows.q_len ? selection.q_row : rows.q_len - 1;
+}
+
 BatchRows batch_rows(const Frame& frame, int seq) {
   BatchRows rows;
   rows.seq = seq;

@@ -22,6 +22,9 @@ struct BatchRows {
   int pads() const { return attended - k_len; }
 };
 
+/// The query row that is meant: the selected one, else the last of the sequence.
+int focus_q_row(const BatchRows& rows, const Selection& selection);
+
 /// "A" .. "F", then "AA" .. "FA", "AB" ..; hue index is id % 6. Warm-up sequences (-1, -2, ..) are "W", "W2".
 std::string seq_letter(int id);
 /// "sequence A", "warm-up sequence W".

@@ -77,6 +77,17 @@ TEST(Weights, ARowSelectedWithoutAKeyShowsItsOwnScore) {
   EXPECT_EQ(screen.marks.get("weights/score")->source.substr(0, 11), "q[3, 5, :] ");
 }
 
+TEST(Weights, AKeyWithoutARowIsThatOfTheLastRow) {
+  const auto s = recorded_prefill();
+  Headless screen(1600, 900);
+  screen.selection.head = 5;
+  screen.selection.k_col = 1;  // where a walk from cell to cell stands
+  screen.draw(s.frame);
+  const std::string source = screen.marks.get("weights/score")->source;
+  EXPECT_NE(source.find("scores[5, 5, 1]"), std::string::npos) << source;
+  EXPECT_NE(value_of(screen, "mask/rule").find("j = 1"), std::string::npos) << value_of(screen, "mask/rule");
+}
+
 TEST(Weights, MaskedCellsHaveNoScore) {
   const auto s = recorded_prefill();
   Headless screen(1600, 900);

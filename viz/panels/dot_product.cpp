@@ -165,7 +165,8 @@ ScoreCell score_cell(const Ui& ui, const WeightsInput& in) {
   if (inside(hover.seq, hover.q_row, hover.k_col)) return {hover.q_row, hover.k_col};
   const Selection& s = ui.selection;
   const int selected_seq = focus_seq(ui.frame, s);
-  if (inside(selected_seq, s.q_row, s.k_col)) return {s.q_row, s.k_col};
+  const int chosen_row = focus_q_row(in.rows, s);
+  if (inside(selected_seq, chosen_row, s.k_col)) return {chosen_row, s.k_col};
   const bool row_chosen = selected_seq == in.rows.seq && s.q_row >= in.row_from && s.q_row < in.row_to;
   ScoreCell cell{row_chosen ? s.q_row : in.row_to - 1, 0};
   const int looked = std::min(in.part().looked(cell.q), in.rows.k_len);

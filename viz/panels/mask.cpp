@@ -137,15 +137,14 @@ std::string rule_text(const Ui& ui, const MaskDrawing& d) {
   if (d.mask.shown == MaskAlignment::none) return "every query sees every key";
   const bool corner = d.mask.shown == MaskAlignment::bottom_right;
   const bool hover = ui.view.hover.seq == b.seq && ui.view.hover.q_row >= 0 && ui.view.hover.k_col >= 0;
-  const bool locked = ui.selection.q_row >= 0 && ui.selection.q_row < b.q_len && ui.selection.k_col >= 0 &&
-                      ui.selection.k_col < b.k_len;
+  const bool locked = ui.selection.k_col >= 0 && ui.selection.k_col < b.k_len;
   const int shift = corner ? b.cached() : 0;
   if (!hover && !locked) {
     return corner ? fmt::format("j \xE2\x89\xA4 i + (kv \xE2\x88\x92 q) = i + ({} \xE2\x88\x92 {}) = i + {}",
                                 b.k_len, b.q_len, shift)
                   : "j \xE2\x89\xA4 i: the cached prefix is not in it";
   }
-  const int i = hover ? ui.view.hover.q_row : ui.selection.q_row;
+  const int i = hover ? ui.view.hover.q_row : focus_q_row(b, ui.selection);
   const int j = hover ? ui.view.hover.k_col : ui.selection.k_col;
   const bool allowed = j < visible_keys(d.mask.shown, i, b.q_len, b.k_len);
   return fmt::format("j = {} {} {} = i{} \xE2\x86\x92 {}", j, allowed ? "\xE2\x89\xA4" : ">", i + shift,

@@ -130,7 +130,8 @@ void draw_rings(Ui& ui, const MaskDrawing& d) {
   highlight_cell(ui, d.grid, row_of(ui.view.hover.seq, ui.view.hover.q_row), ui.view.hover.k_col, false);
   const Selection& chosen = ui.selection;
   if (chosen.q_row < 0 && chosen.k_col < 0) return;  // a decode row would be ringed for its sequence alone
-  highlight_cell(ui, d.grid, row_of(focus_seq(ui.frame, chosen), chosen.q_row), chosen.k_col, true);
+  const int q = chosen.k_col >= 0 ? focus_q_row(d.batch, chosen) : chosen.q_row;
+  highlight_cell(ui, d.grid, row_of(focus_seq(ui.frame, chosen), q), chosen.k_col, true);
 }
 
 }  // namespace

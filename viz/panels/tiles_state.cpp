@@ -119,10 +119,6 @@ double TileRow::merged_lse() const {
   return out;
 }
 
-int focus_q_row(const BatchRows& rows, const Selection& selection) {
-  return selection.q_row >= 0 && selection.q_row < rows.q_len ? selection.q_row : rows.q_len - 1;
-}
-
 std::string tiles_missing(const Frame& frame, const Selection& selection) {
   if (!frame.step) return "The online softmax of each query row appears here, tile by tile.";
   if (frame.step->path == trace::AttentionPath::identity)

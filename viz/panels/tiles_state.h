@@ -67,9 +67,6 @@ struct TileRow {
   double merged_lse() const;
 };
 
-/// The query row that is meant: the selected one, else the last of the sequence.
-int focus_q_row(const BatchRows& rows, const Selection& selection);
-
 /// Why there are no tiles to show, "" when there are.
 std::string tiles_missing(const Frame& frame, const Selection& selection);
 /// PRECOND: tiles_missing(...) is "".

@@ -222,7 +222,10 @@ void touch_cells(Ui& ui, const Matrix& m, bool dragged) {
 void draw_rings(Ui& ui, const Matrix& m) {
   if (ui.view.hover.seq == m.in.rows.seq)
     highlight_cell(ui, m.grid, ui.view.hover.q_row, ui.view.hover.k_col, false);
-  highlight_cell(ui, m.grid, ui.selection.q_row, ui.selection.k_col, true);
+  const Selection& chosen = ui.selection;
+  const int q =
+      chosen.k_col >= 0 ? focus_q_row(m.in.rows, chosen) : chosen.q_row;  // where the cell cursor walks
+  highlight_cell(ui, m.grid, q, chosen.k_col, true);
 }
 
 /// What is not at its own size: groups, a zoomed part, a window of a large prefill, bad numbers.

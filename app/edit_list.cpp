@@ -96,6 +96,18 @@ std::vector<trace::Cursor> walk_of(const trace::Store& store, const Stop& stop, 
                   view_name(stop.walk->grain), kLongestWalk, stop.where));
 }
 
+/// How long a text stands for that it can be read aloud beside the picture.
+double reading_seconds(std::string_view text, const Pace& pace) {
+  int words = 0;
+  bool inside = false;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\n' || c == '\t';
+    if (!blank && !inside) ++words;
+    inside = !blank;
+  }
+  return std::max(pace.least, words / pace.words);
+}
+
 void add_stop(Cutter& cut, const Script& script, int index, const Material& material, const Pace& pace) {
   const Stop& stop = script.stops[static_cast<std::size_t>(index)];
   const trace::Store& store = material.store(stop.run);
@@ -108,7 +120,8 @@ void add_stop(Cutter& cut, const Script& script, int index, const Material& mate
     question.caption = material.fill(stop.predict, stop);
     question.question = true;
     if (stop.walk) question.selection = selection_of(stop.from, store, stop.where);
-    cut.shot(std::move(question), pace.question);
+    const double seconds = reading_seconds(question.caption, pace);
+    cut.shot(std::move(question), seconds);
   }
   if (stop.walk) {
     const viz::Selection from = selection_of(stop.from, store, stop.where);
@@ -122,7 +135,8 @@ void add_stop(Cutter& cut, const Script& script, int index, const Material& mate
     }
     shot.selection = to;
   }
-  cut.shot(std::move(shot), stop.hold);
+  const double seconds = stop.hold.value_or(reading_seconds(caption, pace));
+  cut.shot(std::move(shot), seconds);
 }
 
 /// What mode present says of the step.

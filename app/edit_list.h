@@ -13,12 +13,13 @@
 
 namespace attn::app {
 
-/// Seconds.
+/// Seconds, but for `words`.
 struct Pace {
-  double step = 0.8;      // at each place of a walk
-  double question = 3.0;  // that a question stands before its answer
-  double tween = 0.25;    // one picture turns into the next within a section; 0 = cuts
-  double ends = 1.5;      // the first and the last picture stand at least that long
+  double step = 0.8;    // at each place of a walk
+  double least = 3.0;   // that a question stands before its answer, and a stop that says no hold; longer when
+  double words = 3.0;   // ... it has more to read than that at so many words a second
+  double tween = 0.25;  // one picture turns into the next within a section; 0 = cuts
+  double ends = 1.5;    // the first and the last picture stand at least that long
 };
 
 /// No picture stands shorter: at most three changes a second.

@@ -30,11 +30,13 @@ void read_hold(ObjectReader& object, const fs::path& folder, Stop& stop) {
     }
     return;
   }
-  object.read("hold", stop.hold);
-  if (stop.hold < 0.0 || stop.hold > kLongestHold) {
-    object.fail("hold", fmt::format("{} is {}", object.path("hold"), stop.hold),
+  double seconds = 0.0;
+  object.read("hold", seconds);
+  if (seconds < 0.0 || seconds > kLongestHold) {
+    object.fail("hold", fmt::format("{} is {}", object.path("hold"), seconds),
                 fmt::format("give 0 to {} seconds, or a .wav file", kLongestHold));
   }
+  stop.hold = seconds;
 }
 
 void read_walk(ObjectReader& object, Stop& stop) {

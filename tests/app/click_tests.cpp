@@ -119,7 +119,7 @@ TEST_F(Clicks, BecomeAScenarioThatGoesToTheSamePlaces) {
   ASSERT_EQ(saved.script.stops.size(), places.size());
   ASSERT_EQ(saved.script.runs.size(), 1U);
   EXPECT_EQ(saved.script.runs[0].scenario->engine.k_tile, 16);
-  EXPECT_NEAR(saved.script.stops[1].hold, 1.0, 0.11);
+  EXPECT_NEAR(saved.script.stops[1].hold.value_or(0.0), 1.0, 0.11);
   EXPECT_TRUE(saved.script.stops.back().shown.compare);
   open(path);
   ASSERT_TRUE(session_->frame().lesson);

@@ -59,6 +59,19 @@ TEST(EditList, StopsStandAsLongAsTheySay) {
   EXPECT_EQ(list.shots[1].selection.step, 3) << "step 4 is the fourth";
 }
 
+TEST(EditList, WithoutAHoldAStopStandsUntilItIsRead) {
+  Script script;
+  script.stops = {stop_at("short", 1, 0.0), stop_at("long", 1, 0.0)};
+  for (Stop& stop : script.stops) stop.hold.reset();
+  script.stops[1].predict = "one two three  four\nfive six seven eight nine ten eleven twelve thirteen fourteen";
+  for (int i = 0; i < 26; ++i) script.stops[1].caption += " word";
+  const EditList list = edit_film(script, material(), {}, 30);
+  ASSERT_EQ(list.shots.size(), 3U);
+  EXPECT_EQ(list.shots[0].frames, 90) << "4 words: the least";
+  EXPECT_EQ(list.shots[1].frames, 150) << "a question of 15 words";
+  EXPECT_EQ(list.shots[2].frames, 300) << "30 words";
+}
+
 TEST(EditList, TimesDoNotDrift) {
   Script script;
   for (int i = 0; i < 30; ++i) script.stops.push_back(stop_at("s" + std::to_string(i), 1, 0.35));

@@ -60,7 +60,7 @@ TEST(Script, ReadsEveryKeyOfAStop) {
   EXPECT_EQ(stop.shown.side, viz::SideView::costs);
   EXPECT_EQ(stop.shown.panel, viz::PanelId::pool);
   EXPECT_EQ(stop.shown.annotate, std::vector<std::string>{"pool/block/3"});
-  EXPECT_DOUBLE_EQ(stop.hold, 2.5);
+  EXPECT_DOUBLE_EQ(stop.hold.value_or(0.0), 2.5);
   ASSERT_EQ(stop.expect.size(), 2U);
   EXPECT_EQ(stop.expect[0].value, "[0,1]") << "as written, not by name";
   EXPECT_EQ(stop.expect[1].value, "12");
@@ -122,7 +122,7 @@ TEST(Script, AStopIsHeldAsLongAsItsVoice) {
   const test_support::TemporaryFolder folder;
   write_wav(folder.path() / "03.wav", 40000);
   const Scenario s = parse_film(R"({"stop": "x", "caption": "x", "hold": "03.wav"})", "", folder.path());
-  EXPECT_DOUBLE_EQ(s.script.stops[0].hold, 2.5);
+  EXPECT_DOUBLE_EQ(s.script.stops[0].hold.value_or(0.0), 2.5);
   EXPECT_EQ(s.script.stops[0].voice.filename(), "03.wav");
 }
 

@@ -211,7 +211,7 @@ TEST(BenchProblem, EveryPathIsRight) {
     }
   }
   AttentionProblem hopper(*device, prefill, BenchPath::packed);
-  EXPECT_EQ(hopper.prepare(4), "needs a Hopper GPU");
+  EXPECT_EQ(hopper.prepare(4), "needs a Hopper GPU and a build for it");
 }
 
 TEST(Machine, ComesFromAReportThatWasNamed) {

@@ -63,7 +63,8 @@ TEST(EditList, WithoutAHoldAStopStandsUntilItIsRead) {
   Script script;
   script.stops = {stop_at("short", 1, 0.0), stop_at("long", 1, 0.0)};
   for (Stop& stop : script.stops) stop.hold.reset();
-  script.stops[1].predict = "one two three  four\nfive six seven eight nine ten eleven twelve thirteen fourteen";
+  script.stops[1].predict =
+      "one two three  four\nfive six seven eight nine ten eleven twelve thirteen fourteen";
   for (int i = 0; i < 26; ++i) script.stops[1].caption += " word";
   const EditList list = edit_film(script, material(), {}, 30);
   ASSERT_EQ(list.shots.size(), 3U);

@@ -104,8 +104,9 @@ struct Stop {
   Place place;                       // where it ends, and where `caption` and `expect` are true
   std::optional<Walk> walk;
   Shown shown;
-  std::optional<double> hold;  // seconds at `place`; the length of `voice` where there is one; nothing: as
-                               // long as its words take to read (edit_list.h)
+  /// Seconds at `place`; the length of `voice` where there is one; nothing: as long as its words take to read
+  /// (edit_list.h).
+  std::optional<double> hold;
   std::filesystem::path voice;  // .wav; "" = none
   std::vector<Expectation> expect;
   std::vector<Exercise> tasks;  // one after the other

@@ -8,6 +8,15 @@
 #include "kernels/common/check.h"
 
 namespace attn::app {
+namespace {
+
+/// Has step `index` made and waits for it; false when there will be none, or the job is cancelled.
+bool reach(LiveEngine& engine, int index, const Job::Control& control) {
+  engine.run_to(index + 1);
+  return engine.wait_steps(index + 1, [&] { return control.stopped(); });
+}
+
+}  // namespace
 
 void Session::start_job(std::string text, Job::Work work) {
   cancel();
@@ -43,15 +52,12 @@ void Session::find(std::vector<trace::Condition> conditions, int by, std::string
                         .device = choice_};
   if (live() && by > 0) {
     request.make_step = [engine = open_->engine()](int index, const Job::Control& control) {
-      engine->run_to(index + 1);
-      return engine->wait_steps(index + 1, [&] { return control.stopped(); });
+      return reach(*engine, index, control);
     };
   }
   if (right_) {
     request.right_step = [engine = right_->engine()](int index, const Job::Control& control) {
-      engine->run_to(index + 1);
-      const bool there = engine->wait_steps(index + 1, [&] { return control.stopped(); });
-      return there ? engine->status().recording->step(index) : nullptr;
+      return reach(*engine, index, control) ? engine->status().recording->step(index) : nullptr;
     };
   }
   follow_ = false;  // the picture stays until something is found

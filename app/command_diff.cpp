@@ -21,18 +21,6 @@ struct DiffOptions {
   double tolerance = 1e-5;
 };
 
-/// Layers that both steps recorded, in the order of StepDiff::max_abs_diff_o.
-std::vector<int> common_layers(const trace::StepRecord& a, const trace::StepRecord& b) {
-  std::vector<int> layers;
-  for (const trace::LayerRecord& layer : a.layers) {
-    if (std::ranges::find(b.layers, layer.layer, &trace::LayerRecord::layer) != b.layers.end()) {
-      layers.push_back(layer.layer);
-    }
-  }
-  std::ranges::sort(layers);
-  return layers;
-}
-
 struct Largest {
   double value = 0.0;
   int step = -1;
@@ -63,10 +51,9 @@ int diff(const DiffOptions& options) {
       parted = true;
       print_first(*left, difference);
     }
-    const std::vector<int> common = common_layers(*left, *right);
-    for (std::size_t l = 0; l < common.size() && l < difference.max_abs_diff_o.size(); ++l) {
+    for (std::size_t l = 0; l < difference.layers.size(); ++l) {
       const double value = difference.max_abs_diff_o[l];
-      Largest& largest = layers[common[l]];
+      Largest& largest = layers[difference.layers[l]];
       if (std::isnan(value)) {
         ++incomparable;
       } else if (value > largest.value || largest.step < 0) {

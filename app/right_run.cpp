@@ -20,17 +20,6 @@ bool same_tokens(const trace::StepRecord& a, const trace::StepRecord& b) {
   });
 }
 
-/// Place of a layer among those that both steps recorded; nothing when one did not record it.
-std::optional<std::size_t> place_of(int layer, const trace::StepRecord& a, const trace::StepRecord& b) {
-  const auto has = [](const trace::StepRecord& step, int wanted) {
-    return std::ranges::find(step.layers, wanted, &trace::LayerRecord::layer) != step.layers.end();
-  };
-  if (!has(a, layer) || !has(b, layer)) return std::nullopt;
-  const auto before = std::ranges::count_if(
-      a.layers, [&](const trace::LayerRecord& l) { return l.layer < layer && has(b, l.layer); });
-  return static_cast<std::size_t>(before);
-}
-
 }  // namespace
 
 RightRun::RightRun(const Recipe& broken, std::vector<std::string> titles, DeviceChoice choice,
@@ -78,11 +67,11 @@ void RightRun::compare_tokens(const trace::Store& broken, const trace::Store& ri
 
 void RightRun::compare_outputs(const trace::Store& broken, const trace::Store& right, int index, int layer) {
   const auto a = right.step(index), b = broken.step(index);
-  if (std::exchange(outputs_at_, index) != index) outputs_ = trace::diff_steps(*a, *b).max_abs_diff_o;
-  const auto place = place_of(layer, *a, *b);
-  measured_.note = place ? "" : fmt::format("layer {} is not recorded", layer);
-  if (!place || *place >= outputs_.size()) return;
-  measured_.max_abs_diff_o = outputs_[*place];
+  if (std::exchange(outputs_at_, index) != index) outputs_ = trace::diff_steps(*a, *b);
+  const std::optional<double> off = outputs_.max_abs_diff_of(layer);
+  measured_.note = off ? "" : fmt::format("layer {} is not recorded", layer);
+  if (!off) return;
+  measured_.max_abs_diff_o = *off;
   if (!(measured_.max_abs_diff_o >= 0.0)) {
     measured_.note = "the right run computes other rows in this step";
   }

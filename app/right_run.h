@@ -9,6 +9,7 @@
 
 #include "app/live_engine.h"
 #include "app/rerun.h"
+#include "core/trace/step_diff.h"
 #include "viz/frame.h"
 
 namespace attn::app {
@@ -38,10 +39,10 @@ class RightRun {
   std::shared_ptr<LiveEngine> engine_;  // never null
   std::size_t prompts_ = 0;             // typed ones handed on so far
   viz::Broken measured_;
-  int first_wrong_ = -1;         // index of the first step with another token, among those compared
-  int tokens_to_ = 0;            // steps whose tokens are compared
-  int outputs_at_ = -1;          // index that outputs_ belongs to
-  std::vector<double> outputs_;  // per recorded layer of both: max |d| of o
+  int first_wrong_ = -1;  // index of the first step with another token, among those compared
+  int tokens_to_ = 0;     // steps whose tokens are compared
+  int outputs_at_ = -1;   // index that outputs_ belongs to
+  trace::StepDiff outputs_;
 };
 
 }  // namespace attn::app

@@ -57,9 +57,10 @@ std::string describe_changes(const Frame& frame, const trace::StepDiff& diff, co
   for (std::size_t i = 0; i < std::min(kLines, lines.size()); ++i)
     out += fmt::format("  {}: {}\n", lines[i].where, lines[i].text);
   if (lines.size() > kLines) out += fmt::format("  and {} more places\n", lines.size() - kLines);
-  for (std::size_t layer = 0; layer < diff.max_abs_diff_o.size(); ++layer) {
-    const double value = diff.max_abs_diff_o[layer];
-    if (!std::isnan(value)) out += fmt::format("  layer {}: max|difference of o| {:.3e}\n", layer, value);
+  for (std::size_t i = 0; i < diff.layers.size(); ++i) {
+    const double value = diff.max_abs_diff_o[i];
+    if (!std::isnan(value))
+      out += fmt::format("  layer {}: max|difference of o| {:.3e}\n", diff.layers[i], value);
   }
   return out;
 }

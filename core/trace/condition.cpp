@@ -143,15 +143,11 @@ Hit error_above(double limit, const AttentionView& view) {
 }
 
 Hit wrong_above(double limit, const StepRecord& step, const StepRecord& right) {
-  const std::vector<double> off = diff_steps(right, step).max_abs_diff_o;  // NaN: no rows in common
-  std::size_t both = 0;
-  for (const LayerRecord& layer : step.layers) {
-    if (std::ranges::find(right.layers, layer.layer, &LayerRecord::layer) == right.layers.end()) continue;
-    const double by = both < off.size() ? off[both] : 0.0;
-    ++both;
-    if (by > limit) {
-      return ConditionHit{.text = fmt::format("layer {}: o is off by {:.3g}", layer.layer, num(by))};
-    }
+  const StepDiff diff = diff_steps(right, step);
+  for (std::size_t i = 0; i < diff.layers.size(); ++i) {
+    const double by = diff.max_abs_diff_o[i];  // NaN: no rows in common
+    if (by > limit)
+      return ConditionHit{.text = fmt::format("layer {}: o is off by {:.3g}", diff.layers[i], num(by))};
   }
   return std::nullopt;
 }

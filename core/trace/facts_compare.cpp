@@ -30,15 +30,7 @@ FactValue heads_moved(const Scope& s) {
 
 /// Of rows of the same sequence and position in both runs.
 FactValue max_diff_o(const Scope& s) {
-  const StepRecord& other = s.other_step();
-  const StepDiff diff = diff_steps(s.step(), other);
-  std::size_t place = 0;  // of the layer among those that both recorded
-  for (const LayerRecord& layer : s.step().layers) {
-    if (std::ranges::find(other.layers, layer.layer, &LayerRecord::layer) == other.layers.end()) continue;
-    if (layer.layer == s.place().layer && place < diff.max_abs_diff_o.size())
-      return diff.max_abs_diff_o[place];
-    ++place;
-  }
+  if (const auto found = diff_steps(s.step(), s.other_step()).max_abs_diff_of(s.place().layer)) return *found;
   throw InputError("the layer is not recorded in both runs");
 }
 

@@ -177,11 +177,18 @@ void diff_outputs(StepDiff& diff, const StepRecord& before, const StepRecord& af
         if (!(difference <= largest)) largest = difference;
       }
     }
+    diff.layers.push_back(layer.layer);
     diff.max_abs_diff_o.push_back(largest);
   }
 }
 
 }  // namespace
+
+std::optional<double> StepDiff::max_abs_diff_of(int layer) const {
+  const auto found = std::ranges::find(layers, layer);
+  if (found == layers.end()) return std::nullopt;
+  return max_abs_diff_o[static_cast<std::size_t>(found - layers.begin())];
+}
 
 StepDiff diff_steps(const StepRecord& before, const StepRecord& after) {
   StepDiff diff;

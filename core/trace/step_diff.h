@@ -2,6 +2,7 @@
 // that comparing two cursors shows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,12 @@ struct StepDiff {
   std::vector<int> blocks;  // ids of blocks whose ref_count, hash, fill or tokens differ, ascending
   std::vector<int> seqs;    // ids of sequences that differ, ascending
   std::vector<DiffEntry> entries;
-  // Per recorded layer of both: largest |difference| of o over rows of the same sequence and position; NaN
-  // where nothing can be compared.
+  std::vector<int> layers;  // that both steps recorded
+  // Of each of them: largest |difference| of o over rows of the same sequence and position; NaN where nothing
+  // can be compared.
   std::vector<double> max_abs_diff_o;
+  /// Of one layer; nothing when a step did not record it.
+  std::optional<double> max_abs_diff_of(int layer) const;
 };
 
 /// Bookkeeping as after commit, batch fields as when the steps ran.

@@ -90,6 +90,7 @@ TEST(Changes, DiffOfTwoStepsTellsLayersAndCloses) {
   Sample s = sample::padded_decode();
   auto diff = some_changes();
   diff->before = 3;
+  diff->layers = {0, 1};
   diff->max_abs_diff_o = {1.5e-3, std::numeric_limits<double>::quiet_NaN()};
   s.frame.diff = diff;
   Headless screen(2560, 1440);

@@ -96,11 +96,12 @@ float draw_since_last(Ui& ui, const Rect& list, float y) {
 
 /// Largest |difference| of o per layer: a bar on a log scale from 1e-9 to 1, and the number.
 float draw_layers(Ui& ui, const Rect& list, float y, const trace::StepDiff& diff) {
-  for (std::size_t layer = 0; layer < diff.max_abs_diff_o.size(); ++layer) {
+  for (std::size_t i = 0; i < diff.layers.size(); ++i) {
+    const int layer = diff.layers[i];
     const Rect box{list.x, y, list.w, ui.px(kChangeRow)};
     y += box.h;
     if (visible_part(ui, box).w <= 0.0F) continue;
-    const double value = diff.max_abs_diff_o[layer];
+    const double value = diff.max_abs_diff_o[i];
     const std::string text = std::isnan(value) ? "no common rows" : fmt::format("{:.3e}", value);
     text_in(ui, FontRole::small, {box.x, box.y, ui.px(110), box.h}, ui[Color::muted],
             fmt::format("layer {} max|\xCE\x94o|", layer), Align::left);

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "app/lesson.h"
 #include "app/lessons.h"
 #include "core/engine/switches.h"
 #include "tests/app/program.h"
 #include "tests/app/user.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::app {
 namespace {
@@ -186,6 +188,56 @@ TEST_P(PlayedLesson, CanBePlayedThrough) {
   std::size_t to_do = 0;
   for (const Stop& stop : stops) to_do += stop.tasks.size() + (stop.choices.empty() ? 0 : 1);
   EXPECT_EQ(progress.done.size(), to_do);
+}
+
+/// Every sentence of the stop stands there whole: nothing of it ends with dots or is left out.
+void expect_whole(User& user, const viz::TextLog& log, const std::vector<std::string>& sentences) {
+  std::string written;
+  for (const viz::TextLog::Entry& entry : log.entries) {
+    if (entry.panel != "lesson" && entry.panel != "caption") continue;
+    EXPECT_FALSE(entry.shortened || entry.left_out) << entry.text;
+    written += entry.text + ' ';
+  }
+  for (const std::string& sentence : sentences)
+    EXPECT_NE(written.find(sentence), std::string::npos) << sentence << "\nin: " << written;
+  EXPECT_TRUE(user.frame().lesson->ready);
+}
+
+TEST_P(PlayedLesson, NoTextIsCutBeforeOrAfterTheGuessOrTheBreak) {
+  const Subject subject = open_subject(path(), DeviceChoice::simt);
+  for (const viz::ScreenMode mode : {viz::ScreenMode::explore, viz::ScreenMode::present}) {
+    User user(subject, 1600.0F, 900.0F);
+    viz::TextLog log;
+    user.view.text_log = &log;
+    user.view.mode = mode;
+    user.session().tell_scripts({});
+    for (const Stop& stop : subject.scenario.script.stops) {
+      SCOPED_TRACE(stop.name + " (" + stop.where + ")");
+      user.settle();
+      user.settle();
+      if (user.frame().lesson->asking) {
+        expect_whole(user, log, {user.frame().lesson->question});
+        if (stop.choices.empty()) {
+          user.press({.key = viz::keys::kSpace});
+        } else {
+          user.click("lesson/choice/1");
+        }
+        user.settle();
+      }
+      const viz::LessonNow told = *user.frame().lesson;
+      expect_whole(user, log, {told.caption, told.task ? told.task->text : ""});
+      if (stop.break_it) {
+        user.type('r');
+        user.settle();
+        user.settle();
+        const viz::LessonNow broken = *user.frame().lesson;
+        expect_whole(user, log, {broken.caption, broken.break_it->text, broken.break_it->proof});
+        user.type('r');
+        user.settle();
+      }
+      user.press({.key = viz::keys::kPageDown});
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlayedLesson, ::testing::Range(1, 13));

@@ -17,6 +17,8 @@ constexpr float kNumbersTwoRows = 86.0F;
 constexpr float kNumbersFrom = 300.0F;      // a lower stage keeps its height for itself
 constexpr float kNumbersOfLesson = 230.0F;  // ... but in a lesson numbers are what it is about
 constexpr float kFreeQueue = 34.0F;         // one line
+constexpr float kTall = 860.0F;             // from here on every line of a lesson has room
+constexpr float kTallPresent = 640.0F;      // the same in mode present
 
 float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
 
@@ -97,13 +99,16 @@ void Plan::caption(Cutter& column) {
 void Plan::lesson(Cutter& column) {
   if (!input_.lesson || h_ < 380.0F) return;
   const float low = h_ >= 560.0F ? 68.0F : 56.0F;
-  const float high = w_ >= 1100.0F ? 92.0F : 140.0F;
+  // What a question, a guess or a break adds to the sentences is one or two lines more.
+  const float wide = h_ >= kTall ? 143.0F : 92.0F;
+  const float high = w_ >= 1100.0F ? wide : 140.0F;
   out_[PanelId::lesson] = column.top((h_ >= 740.0F ? high : low) * s_);
 }
 
 /// Of mode present: two lines, of a lesson three and what is to be done.
 float Plan::caption_height() const {
   if (h_ < 440.0F) return input_.lesson ? 58.0F : 46.0F;
+  if (input_.lesson && h_ >= kTallPresent) return 158.0F;
   return input_.lesson && h_ >= 560.0F ? 134.0F : 78.0F;
 }
 

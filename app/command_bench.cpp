@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "app/bench/problem.h"
 #include "app/bench/run.h"
 #include "app/commands.h"
 #include "app/output_file.h"
@@ -91,6 +92,8 @@ int run_bench(BenchCommand& command) {
   report.device = device.name();
   report.quick = options.quick;
   if (options.peers) report.peers_device = options.peers->device;
+  if (options.peers && options.peers->device != report.device)
+    fmt::print(stderr, "attnscope: {}\n", measured_elsewhere(*options.peers, report.device));
   report.ceilings = measure_ceilings(device);
   print_line(ceilings_line(report));
   run_cases(device, options, report);
@@ -112,8 +115,11 @@ void add_bench_command(CLI::App& app, Action& action) {
       "GPU times are medians of CUDA graph replays between events, inputs rotated beyond the L2; ceilings "
       "are\n"
       "measured in the same run, and a rate is a fraction of the one that binds (decode: read, prefill:\n"
-      "matmul, cache: copy). Errors are against float64. What is left out says why. Without a GPU, --device\n"
-      "auto says so and measures small cases on the emulator; --device cuda ends with exit code 2.");
+      "matmul, cache: copy). Errors are the largest of " +
+      std::to_string(kCheckedRows) +
+      " sampled rows against float64, of copies 64 rows value by value.\n"
+      "What is left out says why. Without a GPU, --device auto says so and measures small cases on the\n"
+      "emulator; --device cuda ends with exit code 2.");
   auto state = std::make_shared<BenchCommand>();
   command->add_option("--case", state->options.case_part,
                       "only cases with this in their name: decode, D64, engine");

@@ -47,6 +47,12 @@ PeerBench peers_from_json(const std::string& text, const std::string& source) {
   return bench;
 }
 
+std::string measured_elsewhere(const PeerBench& bench, const std::string& device) {
+  return fmt::format(
+      "the peers ran on {}, this is {}: the ratios compare two machines; run peer_bench.py on this one",
+      bench.device.empty() ? "a GPU that their file does not name" : bench.device, device);
+}
+
 std::vector<PeerTime> peers_of(const PeerBench& bench, const PeerKey& key) {
   std::vector<PeerTime> times;
   for (const PeerRow& row : bench.rows) {

@@ -122,6 +122,23 @@ PeerKey AttentionCase::peers_of(BenchPath path) const {
   return peers;
 }
 
+std::string_view CacheCase::kernel() const {
+  switch (op) {
+    case CacheOp::store:
+      return "store_kvcache";
+    case CacheOp::gather:
+      return "gather_kv";
+    case CacheOp::repeat:
+      break;
+  }
+  return "repeat_kv";
+}
+
+double CacheCase::bytes() const {
+  const double written = op == CacheOp::repeat ? heads : kv_heads;
+  return 4.0 * tokens * dim * (kv_heads + written);
+}
+
 std::vector<AttentionCase> attention_cases(bool gpu, bool quick) {
   std::vector<AttentionCase> cases = gpu ? gpu_cases() : emulator_cases();
   if (!quick) return cases;
@@ -135,20 +152,37 @@ std::vector<AttentionCase> attention_cases(bool gpu, bool quick) {
 
 std::vector<CacheCase> cache_cases(bool gpu) {
   if (!gpu)
-    return {{.name = "store 64 tokens Hkv2 D64", .store = true, .tokens = 64, .kv_heads = 2, .dim = 64},
-            {.name = "gather B4 ctx256 Hkv2 D64", .tokens = 4 * 256, .batch = 4, .kv_heads = 2, .dim = 64}};
+    return {{.name = "store 64 tokens Hkv2 D64", .tokens = 64, .kv_heads = 2, .dim = 64},
+            {.name = "gather B4 ctx256 Hkv2 D64",
+             .op = CacheOp::gather,
+             .tokens = 4 * 256,
+             .batch = 4,
+             .kv_heads = 2,
+             .dim = 64},
+            {.name = "repeat 256 tokens H8/2 D64",
+             .op = CacheOp::repeat,
+             .tokens = 256,
+             .kv_heads = 2,
+             .dim = 64,
+             .heads = 8}};
   return {{.name = "store 16384 tokens Hkv8 D128",
-           .store = true,
            .tokens = 16384,
            .kv_heads = 8,
            .dim = 128,
            .peers = {"cache", "N16384 Hkv8 D128 page16", "store_kvcache"}},
           {.name = "gather B64 ctx8192 Hkv8 D128",
+           .op = CacheOp::gather,
            .tokens = 64 * 8192,
            .batch = 64,
            .kv_heads = 8,
            .dim = 128,
-           .peers = {"cache", "B64 Hkv8 ctx8192 D128 page16", "gather K+V"}}};
+           .peers = {"cache", "B64 Hkv8 ctx8192 D128 page16", "gather K+V"}},
+          {.name = "repeat B64 ctx8192 H32/8 D128",
+           .op = CacheOp::repeat,
+           .tokens = 64 * 8192,
+           .kv_heads = 8,
+           .dim = 128,
+           .heads = 32}};
 }
 
 }  // namespace attn::app

@@ -46,16 +46,22 @@ struct AttentionCase {
   PeerKey peers_of(BenchPath path) const;
 };
 
-/// Copies in and out of the pool, bf16.
+/// store_kvcache: rows into the pool; gather_kv: contexts out of it; repeat_kv: a copy of a KV head for each
+/// of its query heads.
+enum class CacheOp : unsigned char { store, gather, repeat };
+
+/// Copies of K and V rows, bf16.
 struct CacheCase {
   std::string name;
-  bool store = false;  // store_kvcache of `tokens`; else gather_kv of `batch` contexts
-  int tokens = 0;      // of a store, or in all contexts together
-  int batch = 1;
+  CacheOp op = CacheOp::store;
+  int tokens = 0;  // in all contexts together
+  int batch = 1;   // contexts, of a gather
   int kv_heads = 0, dim = 0;
+  int heads = 0;  // query heads, of a repeat
   PeerKey peers = {};
 
-  double bytes() const { return 8.0 * tokens * kv_heads * dim; }  // K and V, read and written
+  std::string_view kernel() const;
+  double bytes() const;  // K and V, read and written
 };
 
 /// The cases of a GPU, or small ones for the emulator. `quick`: only the paths that one would choose, and the

@@ -13,7 +13,6 @@ namespace attn::app {
 namespace {
 
 constexpr std::size_t kMostWorkspace = std::size_t{16} << 30U;
-constexpr int kCheckedRows = 6;
 constexpr double kLseBound = 1e-3;
 
 std::vector<std::int32_t> cumulative(const std::vector<int>& lens) {

@@ -10,6 +10,9 @@
 
 namespace attn::app {
 
+/// Rows of each result that are compared with float64: the first, the last and some between.
+inline constexpr int kCheckedRows = 6;
+
 class AttentionProblem {
  public:
   AttentionProblem(Device& device, const AttentionCase& c, BenchPath path);

@@ -1,4 +1,5 @@
-// Copies into the pool and out of it: bytes read plus bytes written, checked value by value on sampled rows.
+// Copies into the pool, out of it and for every query head: bytes read plus bytes written, checked value by
+// value on sampled rows.
 #include <algorithm>
 
 #include "app/bench/inputs.h"
@@ -34,10 +35,10 @@ BenchRow row_of(const CacheCase& c) {
   BenchRow row;
   row.name = c.name;
   row.op = "cache";
-  row.path = c.store ? "store_kvcache" : "gather_kv";
+  row.path = c.kernel();
   row.kernel = row.path;
   row.bytes = row.moved = c.bytes();
-  row.launches = 1;
+  row.launches = c.op == CacheOp::repeat ? 2 : 1;  // a repeat takes K and V one after the other
   row.ceiling = CeilingKind::copy;
   return row;
 }
@@ -119,6 +120,49 @@ void bench_gather(Device& device, const CacheCase& c, BenchRow& row) {
   row.error = check.error();
 }
 
+void bench_repeat(Device& device, const CacheCase& c, BenchRow& row) {
+  const std::size_t rows = static_cast<std::size_t>(c.tokens) * c.kv_heads, group = c.heads / c.kv_heads;
+  const BenchValues k(device, rows * c.dim, 7), v(device, rows * c.dim, 8);
+  const Buffer k_repeated(device, k.bytes() * group, "k_repeated"),
+      v_repeated(device, v.bytes() * group, "v_repeated");
+  const auto repeat = [&](const BenchValues& in, const Buffer& out) {
+    device.kernels().repeat_kv({.dtype = DType::bf16,
+                                .rows = c.tokens,
+                                .num_heads = c.heads,
+                                .num_kv_heads = c.kv_heads,
+                                .head_dim = c.dim,
+                                .in = in.device(),
+                                .out = out.as<>()},
+                               device.context());
+  };
+  const TimedCall call = [&](int) {
+    repeat(k, k_repeated);
+    repeat(v, v_repeated);
+  };
+  row.us = milliseconds(device, call, 1) * 1e3;
+  for (const Buffer* out : {&k_repeated, &v_repeated}) device.fill(out->as<>(), 0xFF, out->bytes());
+  call(0);
+  device.synchronize();
+  RowCheck check(device, static_cast<std::size_t>(c.dim));
+  for (std::size_t n = 0; n < kRowsCompared; ++n) {
+    const std::size_t out_row = n * 9'770'011 % (rows * group);  // token * heads + head: grouped heads
+    check.expect(k_repeated.as<>(), out_row, k, out_row / group);
+    check.expect(v_repeated.as<>(), out_row, v, out_row / group);
+  }
+  row.error = check.error();
+}
+
+void run(Device& device, const CacheCase& c, BenchRow& row) {
+  switch (c.op) {
+    case CacheOp::store:
+      return bench_store(device, c, row);
+    case CacheOp::gather:
+      return bench_gather(device, c, row);
+    case CacheOp::repeat:
+      return bench_repeat(device, c, row);
+  }
+}
+
 }  // namespace
 
 void bench_cache(Device& device, const BenchOptions& options, const RowSink& sink) {
@@ -127,7 +171,7 @@ void bench_cache(Device& device, const BenchOptions& options, const RowSink& sin
     if (!options.wants(c.name)) continue;
     BenchRow row = row_of(c);
     try {
-      c.store ? bench_store(device, c, row) : bench_gather(device, c, row);
+      run(device, c, row);
     } catch (const DeviceError& error) {
       row.skipped = error.what();
     }

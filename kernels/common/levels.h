@@ -16,7 +16,7 @@ inline constexpr std::array<LevelText, 4> kPrefillLevelTexts{{
     {"naive", "three kernels; every score is written to memory and read back"},
     {"tiled", "online softmax over tiles of keys on CUDA cores; no score leaves the chip"},
     {"tensor cores", "mma.sync on 16-bit inputs, tiles copied ahead of their use (cp.async)"},
-    {"Hopper", "wgmma, a warpgroup that only copies, one softmax beside another's products"},
+    {"Hopper", "wgmma fed by TMA, a warpgroup that only copies, one softmax beside another's products"},
 }};
 inline constexpr std::array<LevelText, 3> kDecodeLevelTexts{{
     {"naive", "three kernels; every score is written to memory and read back"},

@@ -165,6 +165,10 @@ TEST(BenchAgainst, TakesPeersThatWereMeasuredAndRightFastestFirst) {
   ASSERT_EQ(gather.size(), 1U);
   EXPECT_DOUBLE_EQ(gather[0].us, 4000.0);
   EXPECT_TRUE(peers_of(peers, {"prefill", "B64"}).empty());
+  EXPECT_EQ(
+      measured_elsewhere(peers, "another GPU"),
+      "the peers ran on a GPU, this is another GPU: the ratios compare two machines; run peer_bench.py on "
+      "this one");
 }
 
 TEST(BenchAgainst, SaysInOneSentenceWhatIsNoPeerFile) {
@@ -258,6 +262,23 @@ TEST(BenchProgram, WithoutAGpuSaysSoAndMeasuresTheEmulator) {
   ASSERT_EQ(written.rows.size(), 1U);
   EXPECT_GT(written.rows[0].us, 0.0);
   EXPECT_FALSE(written.ceilings.measured());
+}
+
+TEST(BenchProgram, CopiesEveryKvHeadForItsQueryHeads) {
+  const auto result = run_program({"bench", "--device", "simt", "--case", "repeat 256"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("repeat_kv"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("exact"), std::string::npos) << result.out;
+}
+
+TEST(BenchProgram, SaysThatPeersRanOnAnotherMachine) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "peers.json").string();
+  write_file(file, kPeers);
+  const auto result = run_program({"bench", "--device", "simt", "--case", "store", "--against", file});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("the peers ran on a GPU, this is SIMT emulator"), std::string::npos)
+      << result.err;
 }
 
 TEST(BenchProgram, RefusesAWrongNameAndAWrongPeerFile) {

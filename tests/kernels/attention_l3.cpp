@@ -1,4 +1,10 @@
 // Levels 3 and 4 by small cases: few enough keys that compute-sanitizer's tools get through them too.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
 #include "tests/kernels/oracle.h"
 
 namespace attn::test {
@@ -33,6 +39,35 @@ ATTN_DEVICE_TEST(AttentionL3, slices_cut_a_ragged_batch_anywhere) {
         c.own_tickets = own_tickets;
         expect_right(device, c);
       }
+}
+
+// GPUs with less shared memory (A100: 163 KB a block, RTX 30 and 40: 99 KB) have room for fewer warps: every
+// kernel that the plan can name, by the memory that makes it do so.
+ATTN_DEVICE_TEST(AttentionL3, blocks_of_every_number_of_warps) {
+  const std::size_t most = device.context().traits.shared_bytes;
+  std::set<std::string> blocks;  // of head_dim, rows of heads and warps
+  for (const std::size_t shared : {most, std::size_t{163} << 10U, std::size_t{99} << 10U})
+    for (const int head_dim : {64, 128})
+      for (const int group : {4, 8, 12}) {
+        device.context().traits.shared_bytes = std::min(shared, most);
+        AttentionCase c = l3_case(true, {700, 0, 3, 161});
+        c.head_dim = head_dim;
+        c.num_heads = 2 * group;
+        c.num_kv_heads = 2;
+        c.num_splits = 2;
+        const AttentionInputs inputs = random_inputs(c);
+        const AttentionResult got = run_case(device, c, inputs);
+        expect_matches_oracle(c, oracle_attention(c, inputs), got);
+        blocks.insert(
+            fmt::format("D{} {} rows {} warps", head_dim, group > 8 ? 16 : 8, got.log.back().block.x / 32));
+      }
+  device.context().traits.shared_bytes = most;
+  const std::set<std::string> all{"D64 8 rows 4 warps",   "D64 16 rows 4 warps", "D128 8 rows 10 warps",
+                                  "D128 8 rows 8 warps",  "D128 8 rows 4 warps", "D128 16 rows 6 warps",
+                                  "D128 16 rows 4 warps", "D128 16 rows 2 warps"};
+  if (most >= std::size_t{227} << 10U) {
+    EXPECT_EQ(blocks, all);
+  }
 }
 
 // 17 heads on one KV head: a full mma tile of rows, and one with a single row.

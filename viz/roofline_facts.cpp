@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kernels/common/levels.h"
 #include "viz/lookup.h"
@@ -69,11 +71,33 @@ std::string absent_text(const Roofline& roofline) {
             : "for Hopper GPUs and its own k_tile");
 }
 
-void add_bench(Roofline& out, const MachineView& machine) {
+/// How unlike two pieces of work are: the factors between their FLOP and between their bytes, as logarithms.
+double unlikeness(const KernelWork& here, const MeasuredLevel& there) {
+  const auto factor = [](double a, double b) { return a > 0.0 && b > 0.0 ? std::abs(std::log(a / b)) : 0.0; };
+  return factor(here.flop, there.flop) + factor(here.bytes, there.bytes);
+}
+
+/// The case most like what this op takes at the same level; "" when none is of this op.
+std::string nearest_case(const Roofline& out, const MachineView& machine) {
+  std::string name;
+  double least = std::numeric_limits<double>::infinity();
   for (const MeasuredLevel& one : machine.levels) {
     if (one.decode != out.decode || one.us <= 0.0) continue;
-    if (out.bench_name.empty()) out.bench_name = one.name;
-    if (one.name != out.bench_name) continue;
+    const auto here = std::ranges::find(out.here, one.level, &RooflineLevel::level);
+    if (here == out.here.end()) continue;
+    const double now = unlikeness(here->work, one);
+    if (now < least) {
+      least = now;
+      name = one.name;
+    }
+  }
+  return name;
+}
+
+void add_bench(Roofline& out, const MachineView& machine) {
+  out.bench_name = nearest_case(out, machine);
+  for (const MeasuredLevel& one : machine.levels) {
+    if (one.decode != out.decode || one.us <= 0.0 || one.name != out.bench_name) continue;
     RooflineLevel level = named(one.level, out.decode);
     level.work.flop = one.flop;
     level.work.bytes = one.bytes;

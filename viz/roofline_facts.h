@@ -53,10 +53,10 @@ struct Roofline {
   std::vector<RooflineLevel> here;   // of this op, ascending
   std::string absent;                // levels that this op does not have, and why; "" none
   std::vector<RooflineLevel> bench;  // of the bench case beside it, ascending
-  std::string bench_name;
-  Ceilings ceilings;   // all 0: not measured on this machine
-  std::string device;  // that they are of
-  std::string note;    // what is not there and what to do; "" when all is
+  std::string bench_name;            // the case of this op nearest to it in FLOP and bytes; "" none
+  Ceilings ceilings;                 // all 0: not measured on this machine
+  std::string device;                // that they are of
+  std::string note;                  // what is not there and what to do; "" when all is
 };
 
 /// Why there is nothing to show, or "".

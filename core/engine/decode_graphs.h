@@ -30,7 +30,8 @@ std::vector<int> graph_buckets(int max_num_seqs);
 
 class DecodeGraphs {
  public:
-  /// Captures one graph per bucket, largest first, so that all of them share the buffers of the first.
+  /// Captures one graph per bucket, largest first, so that all of them share the buffers of the first. None
+  /// when decode gathers: those paths read lengths on the host, which a graph cannot hold; replay() says so.
   /// `cache` has an entry per layer and stays where it is. PRECOND: config.max_model_len > 0.
   DecodeGraphs(Device& device, const Transformer& transformer, const EngineConfig& config,
                std::vector<KvLayer> cache);

@@ -64,6 +64,18 @@ TEST(RooflineFacts, LevelsOfTheOpAndOfTheBenchCaseBesideIt) {
   EXPECT_EQ(r.bench.front().level, 2);
   EXPECT_EQ(r.bench.back().level, 4);
   EXPECT_EQ(r.absent, "");
+  // A smaller case comes nearer to this small op.
+  auto machine = std::make_shared<MachineView>(*sample.frame.machine);
+  MeasuredLevel small = machine->levels.front();
+  small.name = "prefill small";
+  small.level = r.here[1].level;
+  small.decode = false;
+  small.flop = r.here[1].work.flop * 2.0;
+  small.bytes = r.here[1].work.bytes * 2.0;
+  machine->levels.push_back(small);
+  Frame frame = sample.frame;
+  frame.machine = machine;
+  EXPECT_EQ(roofline_of(frame).bench_name, "prefill small");
   const auto decode = sample::measured(sample::padded_decode());
   EXPECT_EQ(roofline_of(decode.frame).bench_name, "decode B64 ctx8192 H32/8 D128, paged 16");
 }

@@ -121,7 +121,7 @@ void draw_levels(Ui& ui, const Roofline& r, List& list, bool bench) {
   const auto& levels = bench ? r.bench : r.here;
   if (levels.empty()) return;
   draw_heading(ui, r, list, bench);
-  if (bench) draw_words(ui, list, "case", r.bench_name);
+  if (bench) draw_words(ui, list, "nearest case", r.bench_name);
   draw_row(ui, list.next(), list.columns, head_of(r, bench), FontRole::small, ui[Color::muted]);
   for (const RooflineLevel& level : levels) {
     const Rect box = list.next();

@@ -20,18 +20,17 @@ namespace attn::ATTN_BACKEND {
 /// PRECOND: table entries of the first ceil(seqlens[b] / bs) columns are valid blocks.
 template <class T>
 __global__ void gather_kv_kernel(GatherKvParams p) {
-  const std::int64_t dense_row = row_of_thread();  // b * max_len + pos
-  if (dense_row >= static_cast<std::int64_t>(p.batch) * p.max_len) return;
-  const int b = static_cast<int>(dense_row / p.max_len);
-  const int pos = static_cast<int>(dense_row % p.max_len);
+  const int dense_row = row_of_thread();  // b * max_len + pos
+  if (dense_row >= p.batch * p.max_len) return;
+  const int b = dense_row / p.max_len, pos = dense_row % p.max_len;
   const bool real = pos < p.seqlens[b];
   const int row = p.kv.num_kv_heads * p.kv.head_dim;
   const std::int32_t* table = p.block_tables + static_cast<std::int64_t>(b) * p.block_table_width;  // [width]
   const std::int64_t from = real ? p.kv.offset(p.kv.slot(table, pos), 0) : 0;
-  const T* k_cache = static_cast<const T*>(p.k_cache) + from;  // [Hkv, D]
-  const T* v_cache = static_cast<const T*>(p.v_cache) + from;  // [Hkv, D]
-  T* k_dense = static_cast<T*>(p.k_dense) + dense_row * row;   // [Hkv, D]
-  T* v_dense = static_cast<T*>(p.v_dense) + dense_row * row;   // [Hkv, D]
+  const T* k_cache = static_cast<const T*>(p.k_cache) + from;               // [Hkv, D]
+  const T* v_cache = static_cast<const T*>(p.v_cache) + from;               // [Hkv, D]
+  T* k_dense = static_cast<T*>(p.k_dense) + std::int64_t{dense_row} * row;  // [Hkv, D]
+  T* v_dense = static_cast<T*>(p.v_dense) + std::int64_t{dense_row} * row;  // [Hkv, D]
   for (int i = threadIdx.x * Chunk<T>::kSize; i < row; i += blockDim.x * Chunk<T>::kSize) {
     store_chunk(k_dense + i, real ? load_chunk(k_cache + i) : zero_chunk<T>());
     store_chunk(v_dense + i, real ? load_chunk(v_cache + i) : zero_chunk<T>());
@@ -40,18 +39,17 @@ __global__ void gather_kv_kernel(GatherKvParams p) {
 
 template <class T>
 __global__ void flatten_kv_kernel(FlattenKvParams p) {
-  const std::int64_t dense_row = row_of_thread();  // b * max_len + pos
-  if (dense_row >= static_cast<std::int64_t>(p.batch) * p.max_len) return;
-  const int b = static_cast<int>(dense_row / p.max_len);
-  const int pos = static_cast<int>(dense_row % p.max_len);
+  const int dense_row = row_of_thread();  // b * max_len + pos
+  if (dense_row >= p.batch * p.max_len) return;
+  const int b = dense_row / p.max_len, pos = dense_row % p.max_len;
   const std::int32_t begin = p.cu_seqlens_k[b];
   if (pos >= p.cu_seqlens_k[b + 1] - begin) return;
   const int row = p.num_kv_heads * p.head_dim;
   const std::int64_t flat_row = static_cast<std::int64_t>(begin) + pos;
-  const T* k_dense = static_cast<const T*>(p.k_dense) + dense_row * row;  // [Hkv, D]
-  const T* v_dense = static_cast<const T*>(p.v_dense) + dense_row * row;  // [Hkv, D]
-  T* k_flat = static_cast<T*>(p.k_flat) + flat_row * row;                 // [Hkv, D]
-  T* v_flat = static_cast<T*>(p.v_flat) + flat_row * row;                 // [Hkv, D]
+  const T* k_dense = static_cast<const T*>(p.k_dense) + std::int64_t{dense_row} * row;  // [Hkv, D]
+  const T* v_dense = static_cast<const T*>(p.v_dense) + std::int64_t{dense_row} * row;  // [Hkv, D]
+  T* k_flat = static_cast<T*>(p.k_flat) + flat_row * row;                               // [Hkv, D]
+  T* v_flat = static_cast<T*>(p.v_flat) + flat_row * row;                               // [Hkv, D]
   for (int i = threadIdx.x * Chunk<T>::kSize; i < row; i += blockDim.x * Chunk<T>::kSize) {
     store_chunk(k_flat + i, load_chunk(k_dense + i));
     store_chunk(v_flat + i, load_chunk(v_dense + i));

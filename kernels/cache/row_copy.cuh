@@ -13,9 +13,10 @@ namespace attn::ATTN_BACKEND {
 
 constexpr int kRowCopyThreads = 256;
 
-/// Row this thread works on; the launch may have a few rows too many.
-__device__ inline std::int64_t row_of_thread() {
-  return static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+/// Row this thread works on; the launch may have a few rows too many. 32 bits, so that kernels divide it
+/// cheaply: a 64-bit division is some hundred instructions of a GPU.
+__device__ inline int row_of_thread() {
+  return static_cast<int>(blockIdx.x) * static_cast<int>(blockDim.y) + static_cast<int>(threadIdx.y);
 }
 
 /// Launch record for `rows` rows of `row_elements` elements; the caller adds the bytes.
@@ -25,7 +26,7 @@ inline LaunchRecord row_copy_launch(const std::string& kernel, DType dtype, std:
   const int x = std::clamp(chunks, 1, kRowCopyThreads);
   const int y = kRowCopyThreads / x;
   const std::int64_t blocks = (rows + y - 1) / y;
-  ATTN_CHECK(blocks <= 0x7FFFFFFF, "{}: {} rows are too many for one launch", kernel, rows);
+  ATTN_CHECK(blocks * y <= 0x7FFFFFFF, "{}: {} rows are too many for one launch", kernel, rows);
   LaunchRecord record;
   record.kernel = kernel + "<" + element_name(dtype) + ">";
   record.grid = {static_cast<unsigned>(blocks), 1, 1};

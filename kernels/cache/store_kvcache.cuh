@@ -17,15 +17,15 @@ namespace attn::ATTN_BACKEND {
 /// PRECOND: slots are < num_blocks * bs; block (chunks of a row or less, rows).
 template <class T>
 __global__ void store_kvcache_kernel(StoreKvCacheParams p) {
-  const std::int64_t token = row_of_thread();
+  const int token = row_of_thread();
   if (token >= p.num_tokens) return;
   const std::int64_t slot = p.slot_mapping[token];
   if (slot < 0) return;
   const int row = p.kv.num_kv_heads * p.kv.head_dim;
-  const T* k = static_cast<const T*>(p.k) + token * row;          // [Hkv, D] of this token
-  const T* v = static_cast<const T*>(p.v) + token * row;          // [Hkv, D]
-  T* k_slot = static_cast<T*>(p.k_cache) + p.kv.offset(slot, 0);  // [Hkv, D] of its slot, 64-bit offset
-  T* v_slot = static_cast<T*>(p.v_cache) + p.kv.offset(slot, 0);  // [Hkv, D]
+  const T* k = static_cast<const T*>(p.k) + std::int64_t{token} * row;  // [Hkv, D] of this token
+  const T* v = static_cast<const T*>(p.v) + std::int64_t{token} * row;  // [Hkv, D]
+  T* k_slot = static_cast<T*>(p.k_cache) + p.kv.offset(slot, 0);        // [Hkv, D] of its slot, 64-bit offset
+  T* v_slot = static_cast<T*>(p.v_cache) + p.kv.offset(slot, 0);        // [Hkv, D]
   for (int i = threadIdx.x * Chunk<T>::kSize; i < row; i += blockDim.x * Chunk<T>::kSize) {
     store_chunk(k_slot + i, load_chunk(k + i));
     store_chunk(v_slot + i, load_chunk(v + i));

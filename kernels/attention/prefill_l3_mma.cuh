@@ -18,7 +18,7 @@
 //
 // Bytes: q and o once, K and V once per 128 query rows, from the L2 mostly. FLOP: 4 * D per (row, key) of the
 // tiles touched: a visible pair costs 4 * D, and the diagonal's tiles are half empty.
-// Measured on an H200 against level 2: 364 TFLOP/s of 9.7 (causal, 4 x 4,096, D 128). Versions and figures:
+// Measured on an H200 against level 2: 360 TFLOP/s of 9.7 (causal, 4 x 4,096, D 128). Versions and figures:
 // NOTES.md beside this.
 #pragma once
 

@@ -18,8 +18,8 @@
 //     raised.
 //
 // Bytes and FLOP: those of level 3 (K and V once per 192 rows at D 64). CUDA only, built for sm_90a;
-// elsewhere level 3 runs. Measured on an H200 against level 3: 695 TFLOP/s of 364 (causal, 4 x 4,096, D 128;
-// 86% of a matrix product), 724 of 344 (1,024 rows on 8,192 keys in blocks of 16). Versions and figures:
+// elsewhere level 3 runs. Measured on an H200 against level 3: 689 TFLOP/s of 360 (causal, 4 x 4,096, D 128;
+// 86% of a matrix product), 726 of 351 (1,024 rows on 8,192 keys in blocks of 16). Versions and figures:
 // NOTES.md beside this. Files: hopper_work.cuh (shape, shared memory, whose turn), hopper_maps.h (host),
 // hopper_copy.cuh, hopper_compute.cuh.
 #pragma once

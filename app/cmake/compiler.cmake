@@ -8,7 +8,7 @@ target_compile_options(attn_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(attn_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
-# Several sources compiled as one (the sanitizer builds, three times faster): then classes that no header names may
+# Several sources compiled as one (CI's builds, three times faster): then classes that no header names may
 # well hold types of an anonymous namespace.
 if(CMAKE_UNITY_BUILD)
   target_compile_options(attn_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
@@ -29,8 +29,8 @@ if(ATTN_SANITIZE)
   target_link_options(attn_options INTERFACE -fsanitize=${sanitize})
 endif()
 
-# The headers that most files include, parsed once a target. For the sanitizer builds alone: an ordinary build
-# shows a file that forgot an include.
+# The headers that most files include, parsed once a target. For CI's builds alone: an ordinary build shows a
+# file that forgot an include.
 option(ATTN_PCH "Precompile the headers that most files include" OFF)
 function(attn_precompile target)
   if(ATTN_PCH)

@@ -197,7 +197,7 @@ TEST_F(LiveSession, SelectionIsKeptInRange) {
 class BusySession : public LiveSession {
  protected:
   BusySession()
-      : LiveSession({"requests=[{\"prompt_tokens\": 480, \"max_tokens\": 2}]", "engine.num_blocks=200",
+      : LiveSession({"requests=[{\"prompt_tokens\": 160, \"max_tokens\": 2}]", "engine.num_blocks=80",
                      "engine.max_num_batched_tokens=512"}) {}
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/script_runs.h"
+#include "core/trace/fact_words.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
@@ -56,7 +57,7 @@ auto open_or_whole(Sources& sources, bool of_whole_run, Read read) {
   }
 }
 
-/// "slot_mapping = 12": how a fact and its value are shown.
+/// "slots of A: [12]": how a fact and its value are shown.
 void check(const Expectation& expectation, const LessonQuestion& question, Sources& sources,
            LessonAnswer& answer) {
   try {
@@ -65,11 +66,12 @@ void check(const Expectation& expectation, const LessonQuestion& question, Sourc
         sources, call.of_whole_run(),
         [&](const trace::FactRuns& runs) { return trace::evaluate(call, question.place, runs); });
     const nlohmann::json wanted = nlohmann::json::parse(expectation.value);
-    const std::string is = fmt::format("{} = {}", expectation.fact, trace::text_of(value));
+    const std::string is = fmt::format("{}: {}", trace::words_of(call, kMainRun), trace::text_of(value));
     if (trace::meets(value, wanted)) {
       answer.right.push_back(is);
     } else {
-      answer.wrong.push_back(fmt::format("{}, and {} was expected", is, expectation.value));
+      answer.wrong.push_back(fmt::format("{}, and {} was expected", is,
+                                         wanted.is_string() ? wanted.get<std::string>() : wanted.dump()));
     }
   } catch (const InputError& error) {
     answer.wrong.push_back(fmt::format("{}: {}", expectation.fact, error.what()));

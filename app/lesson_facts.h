@@ -26,8 +26,8 @@ struct LessonQuestion {
 
 struct LessonAnswer {
   std::vector<std::string> texts = {};  // in the order asked; one that cannot be filled in says why
-  std::vector<std::string> right = {};  // "slot = 12" of every expectation that holds
-  std::vector<std::string> wrong = {};  // "slot = 9, and 12 was expected"
+  std::vector<std::string> right = {};  // "slots of A: [12]" of every expectation that holds
+  std::vector<std::string> wrong = {};  // "slots of A: [9], and [12] was expected"
 };
 
 /// Thrown where numbers are computed of a lesson that was left meanwhile.

@@ -70,6 +70,7 @@ struct Exercise {
   std::optional<bool> true_memory;                            // the packed strip without its gaps
   Place place;
   Shown shown;
+  std::vector<std::string> annotate_where;  // the line of each
   std::vector<Expectation> expect;
 };
 
@@ -97,13 +98,15 @@ struct Stop {
   std::string caption;  // what is said; {fact} and {fact:.1%} are filled in (trace/facts.h)
   std::string notes;    // for the speaker alone; placeholders too
   std::string predict;  // a question; caption and numbers stay hidden until it is answered; "" = none
-  std::vector<std::string> hide;     // marks and panels that would answer it: covered until then
-  std::vector<std::string> choices;  // answers to pick from; {fact} is filled in
-  std::string right;                 // the one of them that is right, as facts give it
-  Place from;                        // where it begins; equals `place` unless there is a walk
-  Place place;                       // where it ends, and where `caption` and `expect` are true
+  std::vector<std::string> hide;        // marks and panels that would answer it: covered until then
+  std::vector<std::string> hide_where;  // the line of each
+  std::vector<std::string> choices;     // answers to pick from; {fact} is filled in
+  std::string right;                    // the one of them that is right, as facts give it
+  Place from;                           // where it begins; equals `place` unless there is a walk
+  Place place;                          // where it ends, and where `caption` and `expect` are true
   std::optional<Walk> walk;
   Shown shown;
+  std::vector<std::string> annotate_where;  // the line of each
   /// Seconds at `place`; the length of `voice` where there is one; nothing: as long as its words take to read
   /// (edit_list.h).
   std::optional<double> hold;

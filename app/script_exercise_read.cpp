@@ -78,7 +78,7 @@ Exercise read_one(ObjectReader& object, const Stop& stop, const std::string& nam
   read_exercise_run(object, name, runs, exercise);
   read_place(object, runs.scenario(exercise.run), exercise.place);
   read_way(object, exercise);
-  read_shown(object, exercise.shown);
+  read_shown(object, exercise.shown, exercise.annotate_where);
   bool gaps_closed = false;
   if (object.read("true_memory", gaps_closed)) exercise.true_memory = gaps_closed;
   exercise.text = read_fact_text(object, "do", runs);

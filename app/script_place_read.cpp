@@ -100,7 +100,7 @@ std::pair<trace::Variant, trace::Variant> read_comparison(ObjectReader& object) 
   return sides;
 }
 
-void read_shown(ObjectReader& object, Shown& shown) {
+void read_shown(ObjectReader& object, Shown& shown, std::vector<std::string>& annotate_where) {
   if (auto compare = object.object("compare")) {
     shown.compare = read_comparison(*compare);
     shown.stage = viz::StageView::compare;
@@ -119,11 +119,14 @@ void read_shown(ObjectReader& object, Shown& shown) {
       object.fail("panel", fmt::format("{} is '{}'", object.path("panel"), panel), suggest(panel, names));
     }
   }
-  read_marks(object, "annotate", shown.annotate);
+  read_marks(object, "annotate", shown.annotate, annotate_where);
 }
 
-bool read_marks(ObjectReader& object, const char* key, std::vector<std::string>& names) {
+bool read_marks(ObjectReader& object, const char* key, std::vector<std::string>& names,
+                std::vector<std::string>& where) {
   if (!object.read(key, names)) return false;
+  where.clear();
+  for (std::size_t i = 0; i < names.size(); ++i) where.push_back(object.where(fmt::format("{}/{}", key, i)));
   for (const std::string& name : names) {
     if (!viz::is_mark_name(name))
       object.fail(key, fmt::format("no panel or mark is called '{}'", name),

@@ -16,9 +16,10 @@ void read_moment(ObjectReader& object, Place& place);
 void read_place(ObjectReader& object, const Scenario& scenario, Place& place);
 /// A and B of a comparison.
 std::pair<trace::Variant, trace::Variant> read_comparison(ObjectReader& object);
-/// "view", "side", "panel", "compare" and "annotate".
-void read_shown(ObjectReader& object, Shown& shown);
-/// A list of panels and marks: "mask", "pool/block/3". False when it is not there.
-bool read_marks(ObjectReader& object, const char* key, std::vector<std::string>& names);
+/// "view", "side", "panel", "compare" and "annotate", with the lines of what that names.
+void read_shown(ObjectReader& object, Shown& shown, std::vector<std::string>& annotate_where);
+/// A list of panels and marks ("mask", "pool/block/3") and the line of each. False when it is not there.
+bool read_marks(ObjectReader& object, const char* key, std::vector<std::string>& names,
+                std::vector<std::string>& where);
 
 }  // namespace attn::app

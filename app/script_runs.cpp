@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/engine_host.h"
+#include "app/mark_check.h"
 #include "app/opening.h"
 #include "app/place.h"
 #include "core/trace/inspector.h"
@@ -135,6 +136,8 @@ std::vector<Failure> ScriptRuns::check_told(const Stop& stop) {
     check_text(*text, stop.where, here, failures);
   }
   for (const std::string& choice : stop.choices) check_text(choice, stop.where, here, failures);
+  check_marks(stop.shown.annotate, stop.annotate_where, here, failures);
+  check_marks(stop.hide, stop.hide_where, here, failures);
   if (failures.empty()) check_choices(stop, failures);
   return failures;
 }
@@ -150,6 +153,14 @@ void ScriptRuns::check(const Stop& stop, const Exercise& exercise, std::vector<F
   const Spot there = spot_of(stop, exercise);
   check(exercise.expect, there, failures);
   check_text(exercise.text, stop.where, there, failures);
+  check_marks(exercise.shown.annotate, exercise.annotate_where, there, failures);
+}
+
+void ScriptRuns::check_marks(const std::vector<std::string>& names, const std::vector<std::string>& where,
+                             const Spot& spot, std::vector<Failure>& failures) {
+  if (names.empty()) return;
+  for (Failure& failure : missing_marks(names, where, *store(spot.run), spot.place))
+    failures.push_back(std::move(failure));
 }
 
 /// One of the choices must be the right one, and only one.

@@ -75,6 +75,8 @@ class ScriptRuns {
   std::string value_text(std::string_view fact, const Spot& spot);
   void check(const std::vector<Expectation>& expect, const Spot& spot, std::vector<Failure>& failures);
   void check(const Stop& stop, const Exercise& exercise, std::vector<Failure>& failures);
+  void check_marks(const std::vector<std::string>& names, const std::vector<std::string>& where,
+                   const Spot& spot, std::vector<Failure>& failures);
   void check_choices(const Stop& stop, std::vector<Failure>& failures);
   void check_text(const std::string& text, const std::string& where, const Spot& spot,
                   std::vector<Failure>& failures);

@@ -72,6 +72,7 @@ class StopReader {
     stop.run = parent.run;
     stop.place = parent.place;
     stop.shown = parent.shown;
+    stop.annotate_where = parent.annotate_where;
     stop.controls = parent.controls;
     stop.send = parent.send;
     stop.where = object.where("");
@@ -83,12 +84,12 @@ class StopReader {
     stop.caption = read_fact_text(object, "caption", runs_);
     stop.notes = read_fact_text(object, "notes", runs_);
     stop.predict = read_fact_text(object, "predict", runs_);
-    if (read_marks(object, "hide", stop.hide) && stop.predict.empty())
+    if (read_marks(object, "hide", stop.hide, stop.hide_where) && stop.predict.empty())
       object.fail("hide", "the stop hides an answer and asks nothing", "give it predict, or leave hide out");
     read_choices(object, stop);
     read_place(object, runs_.scenario(stop.run), stop.place);
     read_walk(object, stop);
-    read_shown(object, stop.shown);
+    read_shown(object, stop.shown, stop.annotate_where);
     read_hold(object, folder_, stop);
     read_controls(object, stop, runs_);
     stop.expect = read_expect(object, runs_);
@@ -142,7 +143,8 @@ void read_begin(ObjectReader& root, const Scenario& scenario, Script& script) {
               "keep one of them: a film with stops begins at the first");
   }
   read_place(*begin, scenario, script.begin);
-  read_shown(*begin, script.shown);
+  std::vector<std::string> lines;
+  read_shown(*begin, script.shown, lines);
   begin->finish();
 }
 

@@ -76,6 +76,16 @@ TEST(LessonCheck, AFactThatIsNotThereFails) {
       << "its caption cannot be filled in";
 }
 
+TEST(LessonCheck, AMarkWhoseNumberThereIsNotFailsWithItsLine) {
+  EXPECT_EQ(failure_of("\"annotate\": [\"strip/row/2\",\n\"strip/row/66\"]"),
+            "case.json:4: there is no 'strip/row/66' at step 1; its packed rows are 0 to 2");
+  EXPECT_EQ(failure_of("\"predict\": \"Which?\",\n\"hide\": [\"pool/block/512\"]").substr(0, 44),
+            "case.json:4: there is no 'pool/block/512' at");
+  EXPECT_EQ(failure_of("\"annotate\": [\"tiles/tile/9\"]"),
+            "case.json:3: there is no 'tiles/tile/9' at step 1; of its key tiles there is 0 alone");
+  EXPECT_EQ(failure_of("\"annotate\": [\"tiles/tile/0\", \"weights/key/2\"]"), "0 failures");
+}
+
 TEST(LessonCheck, AnExerciseIsCheckedInItsOwnRun) {
   const std::string exercise =
       R"("task": {"do": "x", "set": {"engine.block_size": 1}, "expect": {"block_table[A]": [0, 1, 2]}})";
@@ -87,8 +97,8 @@ TEST(LessonText, IsMarkdownWithTheNumbersFilledIn) {
       describe_lesson(small_lesson(R"("predict": "How many?", "expect": {"score_dots": 6}, "notes": "slowly",
                       "task": {"do": "Click.", "expect": {"num_tokens": 3}})"),
                       DeviceChoice::simt);
-  for (const char* part : {"# case", "## x", "**Predict first:** How many?", "3 tokens", "- score_dots: 6",
-                           "**Do it yourself:** Click.", "> Speaker: slowly"}) {
+  for (const char* part : {"# case", "## x", "**Predict first:** How many?", "3 tokens",
+                           "- score dots per head: 6", "**Do it yourself:** Click.", "> Speaker: slowly"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }

@@ -15,17 +15,19 @@ namespace attn::app {
 namespace {
 
 /// False when the scenario tells nothing.
-bool describe_scenario(const std::filesystem::path& path, DeviceChoice choice) {
-  const Scenario scenario = load_scenario(path);
+bool describe_scenario(const Link& link, DeviceChoice choice) {
+  const Scenario scenario = load_scenario(link.path);
+  check_stop(link, scenario.script);
   if (scenario.script.empty()) return false;
-  fmt::print("{}", describe_lesson(scenario, choice));
+  fmt::print("{}", describe_lesson(scenario, choice, link.stop));
   return true;
 }
 
 int describe(const std::string& text, DeviceChoice choice) {
   const Link link = parse_link(text);
   const FileKind kind = kind_of(link.path);
-  if (kind == FileKind::scenario && describe_scenario(link.path, choice)) return 0;
+  if (kind == FileKind::scenario && describe_scenario(link, choice)) return 0;
+  if (kind != FileKind::scenario) check_stop(link, {});
   if (kind == FileKind::scenario || kind == FileKind::model) {
     throw InputError(
         fmt::format("describe reads a lesson, a trace or a tensor case, not this ({}); make a trace with "
@@ -61,8 +63,9 @@ void add_describe_command(CLI::App& app, Action& action) {
   };
   auto options = std::make_shared<Options>();
   command
-      ->add_option("trace", options->file,
-                   "lesson, or FILE, FILE#step=12&layer=0&head=2 (layer or head: with weights)")
+      ->add_option(
+          "trace", options->file,
+          "lesson, LESSON#stop=3, or FILE, FILE#step=12&layer=0&head=2 (layer or head: with weights)")
       ->required();
   add_device_option(*command, options->device);
   command->callback([options, &action] {

@@ -124,7 +124,8 @@ void add_film_command(CLI::App& app, Action& action) {
   auto words = std::make_shared<FilmWords>();
   FilmOptions& film_options = words->film;
   command
-      ->add_option("file", film_options.source, "scenario, model, trace or tensor case; FILE#layer=1&head=2")
+      ->add_option("file", film_options.source,
+                   "scenario, model, trace or tensor case; FILE#layer=1&head=2, LESSON#stop=3")
       ->required();
   command->add_option("-o,--output", words->output,
                       "film: NAME.mp4, NAME.webm, NAME.gif, or a folder for pictures: NAME/");

@@ -5,110 +5,22 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "app/commands.h"
-#include "app/film_painter.h"
-#include "app/footage.h"
 #include "app/headless.h"
 #include "app/image_write.h"
-#include "app/opening.h"
 #include "app/output_file.h"
-#include "app/picture_options.h"
 #include "app/progress.h"
-#include "app/session.h"
+#include "app/still_scene.h"
 #include "app/svg_write.h"
 #include "app/vector_painter.h"
-#include "app/view_names.h"
-#include "core/trace/compare.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct StillOptions {
-  std::string file;
-  std::string output;
-  std::string size = "1600x900";
-  std::string theme = "dark";
-  std::string device = "auto";
-  std::vector<std::string> overrides;
-  float scale = 1.0F;
-  viz::ScreenMode mode = viz::ScreenMode::explore;
-  viz::StageView stage = viz::StageView::weights;
-  viz::SideView side = viz::SideView::stages;
-  viz::WeightScale weights = viz::WeightScale::linear;
-  bool compare = false;
-  std::string bench;
-  std::string panel;
-  int scale_out = 1;
-  bool transparent = false;
-  bool provenance = false;
-  int page = 1;
-  int frames = 12;
-};
-
-viz::ViewState view_of(const StillOptions& options) {
-  viz::ViewState view;
-  view.scale = options.scale * static_cast<float>(options.scale_out);
-  view.mode = options.mode;
-  viz::theme_to_change(view) = *viz::theme_named(options.theme);  // of that mode
-  view.stage = options.compare ? viz::StageView::compare : options.stage;
-  view.side = options.side;
-  view.weight_scale = options.weights;
-  view.page = options.page - 1;
-  if (!(view.scale >= 0.5F) || view.scale > 4.0F) {
-    throw InputError(
-        fmt::format("a scale of {} is out of range; use 0.5 to 4 (--scale times --scale-out)", view.scale));
-  }
-  if (!options.panel.empty()) {
-    view.maximised = parse_panel(options.panel);
-    view.picture.alone = true;
-    view.picture.still = true;
-  }
-  view.picture.clear = options.transparent;
-  return view;
-}
-
-/// Where the link points; with a comparison when one was asked for.
-void go_to_place(Session& session, const Link& link, viz::ViewState& view) {
-  go_to_link(session, link);
-  if (view.stage != viz::StageView::compare) return;
-  viz::Command compare;
-  compare.kind = viz::Command::Kind::compare;
-  std::tie(compare.variant_a, compare.variant_b) = trace::first_comparison(
-      *session.frame().step, session.store().manifest().model, session.frame().traits);
-  session.apply(viz::Commands{compare}, view);
-  session.wait_idle();
-}
-
-/// What a picture is drawn of: the place of a run that the options name, seen as they say.
-struct Scene {
-  explicit Scene(const StillOptions& options)
-      : size(parse_size(options.size)),
-        view(view_of(options)),
-        choice(device_choice(options.device)),
-        subject(open_subject(options.file, choice, options.overrides)),
-        session(subject, choice, [] {}) {
-    size.first *= options.scale_out;
-    size.second *= options.scale_out;
-    session.set_machine(read_machine(options.bench));
-    go_to_place(session, subject.link, view);
-    source = provenance_of(session.frame(), session.selection(), trace_hash(session.store()));
-    if (options.provenance) view.picture.provenance = source;
-  }
-
-  std::pair<int, int> size;  // pixels
-  viz::ViewState view;
-  DeviceChoice choice;
-  Subject subject;
-  Session session;
-  std::string source;  // of its numbers
-};
 
 int still_svg(const StillOptions& options, Scene& scene) {
   VectorPainter painter;
@@ -203,7 +115,8 @@ void add_common(CLI::App& command, StillOptions& options) {
   command
       .add_option(
           "file", options.file,
-          "scenario, model, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0")
+          "scenario, model, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0, or "
+          "LESSON#stop=3")
       ->required();
   command.add_option("--size", options.size, "pixels, or 720p, 1080p, 1440p, 4k, square, vertical")
       ->capture_default_str();
@@ -212,7 +125,10 @@ void add_common(CLI::App& command, StillOptions& options) {
   command.add_option("--page", options.page, "group of panels where the picture has no room for all (key X)")
       ->check(CLI::Range(1, 99))
       ->capture_default_str();
-  command.add_option("--panel", options.panel, "one panel alone: mask, weights, strip, pool, tables, ...");
+  command.add_option(
+      "--panel", options.panel,
+      "one panel alone, cut out of a window of --size: mask, weights, strip, pool, tables, ...");
+  command.add_flag("--ask", options.ask, "of LESSON#stop=3: before its question is answered");
   command.add_flag("--transparent", options.transparent, "nothing behind the panels");
   command.add_flag("--provenance", options.provenance, "a line that says where the numbers come from");
   add_view(command, options);

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "app/commands.h"
+#include "app/files.h"
+#include "app/lesson_list.h"
 #include "app/opening.h"
 #include "app/output_file.h"
 #include "app/settings.h"
@@ -20,11 +22,16 @@ std::string default_scenario() { return (assets_dir() / "lessons" / "three-promp
 /// What a start without a file shows: what was open last, and at the very first start the default scenario
 /// behind the gallery.
 Subject first_subject(DeviceChoice choice, const ViewOptions& options, WindowOptions& window) {
-  const std::vector<std::string> recent = load_settings(window.settings).settings.recent_files;
+  const Settings settings = load_settings(window.settings).settings;
+  const std::vector<std::string>& recent = settings.recent_files;
   window.gallery = recent.empty();
   if (!recent.empty() && options.overrides.empty()) {
     try {
-      return open_subject(recent.front(), choice);
+      Subject last = open_subject(recent.front(), choice);
+      const auto known = settings.lessons.find(lesson_key(recent.front()));
+      const int stop = known == settings.lessons.end() ? 0 : resume_at(last.scenario.script, known->second);
+      if (stop > 1) last.link.stop = stop;
+      return last;
     } catch (const InputError& error) {
       window.note = fmt::format("what was open last cannot be opened: {}", error.what());
     }
@@ -65,9 +72,9 @@ int view_file(const ViewOptions& options) {
 void add_view_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("view", "open the window on a scenario, a trace or a tensor case");
   auto options = std::make_shared<ViewOptions>();
-  command->add_option(
-      "file", options->file,
-      "FILE or FILE#step=12&layer=0&head=2; nothing = what was open last, at first the lessons");
+  command->add_option("file", options->file,
+                      "FILE, FILE#step=12&layer=0&head=2 or LESSON#stop=3; nothing = what was open last, at "
+                      "first the lessons");
   command->add_option("--trace", options->trace, "also record a live run into this .attn file");
   add_theme_option(*command, options->theme);
   add_report_option(*command, options->bench);

@@ -12,6 +12,7 @@
 #include "app/film_parts.h"
 #include "app/film_text.h"
 #include "app/output_file.h"
+#include "app/picture_options.h"
 #include "app/place.h"
 #include "core/model/json_fields.h"
 #include "kernels/common/check.h"
@@ -49,6 +50,7 @@ Coding coding_of(const FilmOptions& options, const Script& script) {
   const auto [width, height] = options.size.value_or(gif ? kGifSize : scripted);
   coding.width = width;
   coding.height = height;
+  require_window_size(width, height);
   coding.fps = options.fps.value_or(gif ? kGifFps : script.fps);
   if (width % 2 != 0 || height % 2 != 0)
     throw InputError(fmt::format("a film of {}x{} has an odd side; use even numbers", width, height));
@@ -168,12 +170,16 @@ EditList FilmMaker::edit() {
 }
 
 FrameRange FilmMaker::range() const {
-  const FrameRange all{0, list_.frames - 1};
+  FrameRange all{0, list_.frames - 1};
+  if (const auto& stop = footage_.subject().link.stop) {
+    const auto section = std::ranges::find(list_.sections, *stop - 1, &Section::stop);
+    all = {section->first, section->first + section->frames - 1};
+  }
   if (!options_.frames) return all;
   const auto [first, last] = *options_.frames;
-  if (first < 0 || last < first || last > all.last) {
-    throw InputError(
-        fmt::format("--frames {}:{} is out of range; the film has frames 0:{}", first, last, all.last));
+  if (first < all.first || last < first || last > all.last) {
+    throw InputError(fmt::format("--frames {}:{} is out of range; the film has frames {}:{}", first, last,
+                                 all.first, all.last));
   }
   return {first, last};
 }

@@ -156,9 +156,10 @@ struct Headless::State {
 };
 
 Headless::Headless(int width, int height) : state_(std::make_unique<State>()) {
-  if (width < 160 || height < 90 || width > 8192 || height > 8192) {
-    throw InputError(
-        fmt::format("a picture of {}x{} is out of range; use 160x90 to 8192x8192", width, height));
+  constexpr int kLeast = 16, kMost = 8192;  // a side
+  if (std::min(width, height) < kLeast || std::max(width, height) > kMost) {
+    throw InputError(fmt::format("a picture of {}x{} is out of range; use {} to {} pixels a side", width,
+                                 height, kLeast, kMost));
   }
   state_->width = width;
   state_->height = height;

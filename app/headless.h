@@ -16,7 +16,7 @@ inline constexpr int kSettleFrames = 3;
 class Headless {
  public:
   /// Throws DeviceError saying what is missing when no EGL device gives an OpenGL 3.3 context, InputError for
-  /// a size outside 160x90 .. 8192x8192.
+  /// a side outside 16 .. 8192 pixels.
   Headless(int width, int height);
   ~Headless();
   /// The session's picture as it is now, whatever was drawn before it.

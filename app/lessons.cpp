@@ -4,6 +4,7 @@
 
 #include "app/files.h"
 #include "app/lesson_list.h"
+#include "core/trace/fact_words.h"
 
 namespace attn::app {
 namespace {
@@ -15,6 +16,8 @@ int count_numbers(const Stop& stop) {
   return static_cast<int>(count);
 }
 
+std::string in_words(const std::string& fact) { return trace::words_of(trace::parse_fact(fact), kMainRun); }
+
 void describe_exercise(std::string& out, const char* title, const Stop& stop, const Exercise& exercise,
                        ScriptRuns& runs) {
   out += fmt::format("\n**{}** {}\n", title, runs.fill_in(exercise.text, stop, exercise));
@@ -22,7 +25,7 @@ void describe_exercise(std::string& out, const char* title, const Stop& stop, co
   for (const auto& [label, step] : exercise.sent)
     out += fmt::format("- Send {} after {} steps\n", label, step);
   for (const Expectation& one : exercise.expect) {
-    out += fmt::format("- {}: {}\n", one.fact, runs.value_text(one.fact, stop, exercise));
+    out += fmt::format("- {}: {}\n", in_words(one.fact), runs.value_text(one.fact, stop, exercise));
   }
 }
 
@@ -35,7 +38,7 @@ void describe_stop(std::string& out, const Stop& stop, ScriptRuns& runs) {
   out += runs.fill_in(stop.caption, stop) + "\n";
   if (!stop.expect.empty()) out += "\n";
   for (const Expectation& one : stop.expect) {
-    out += fmt::format("- {}: {}\n", one.fact, runs.value_text(one.fact, stop));
+    out += fmt::format("- {}: {}\n", in_words(one.fact), runs.value_text(one.fact, stop));
   }
   for (const Exercise& task : stop.tasks) describe_exercise(out, "Do it yourself:", stop, task, runs);
   if (stop.break_it) describe_exercise(out, "Break it:", stop, *stop.break_it, runs);
@@ -63,11 +66,16 @@ LessonReport check_lesson(const Scenario& lesson, DeviceChoice choice) {
   return report;
 }
 
-std::string describe_lesson(const Scenario& lesson, DeviceChoice choice) {
+std::string describe_lesson(const Scenario& lesson, DeviceChoice choice, std::optional<int> stop) {
   ScriptRuns runs(lesson, choice);
   std::string out = fmt::format("# {}\n", lesson.name);
   if (!lesson.script.about.empty()) out += fmt::format("\n{}\n", lesson.script.about);
-  for (const Stop& stop : lesson.script.stops) describe_stop(out, stop, runs);
+  const std::vector<Stop>& stops = lesson.script.stops;
+  if (stop) {
+    describe_stop(out, stops[static_cast<std::size_t>(*stop - 1)], runs);
+  } else {
+    for (const Stop& one : stops) describe_stop(out, one, runs);
+  }
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct LessonReport {
 LessonReport check_lesson(const Scenario& lesson, DeviceChoice choice);
 
 /// The lesson as Markdown with its numbers filled in: the text twin of its film.
-std::string describe_lesson(const Scenario& lesson, DeviceChoice choice);
+/// With `stop` (from 1, one that there is) that stop alone.
+std::string describe_lesson(const Scenario& lesson, DeviceChoice choice, std::optional<int> stop = {});
 
 }  // namespace attn::app

@@ -24,13 +24,14 @@ struct LinkPart {
   std::string_view name;
   std::optional<int> Link::*value;
 };
-constexpr std::array<LinkPart, 7> kLinkParts = {{{"step", &Link::step},
+constexpr std::array<LinkPart, 8> kLinkParts = {{{"step", &Link::step},
                                                  {"layer", &Link::layer},
                                                  {"head", &Link::head},
                                                  {"seq", &Link::seq},
                                                  {"row", &Link::row},
                                                  {"col", &Link::col},
-                                                 {"tile", &Link::tile}}};
+                                                 {"tile", &Link::tile},
+                                                 {"stop", &Link::stop}}};
 
 /// Throws where the link names a sequence, or a query, key or tile of one, that the step does not have.
 void check_place(const Link& link, const trace::StepRecord& step, const trace::ModelShape& model) {
@@ -96,6 +97,8 @@ Link parse_link(const std::string& text) {
       throw InputError(fmt::format("'{}' stands twice ({}); write it once", key, text));
     link.*part_of_link->value = number;
   }
+  if (link.stop && link.has_place())
+    throw InputError(fmt::format("a stop is a place already ({}); write #stop={} alone", text, *link.stop));
   return link;
 }
 
@@ -161,6 +164,20 @@ Scenario scenario_of_model(const fs::path& model, const std::vector<std::string>
 
 }  // namespace
 
+void check_stop(const Link& link, const Script& script) {
+  if (!link.stop) return;
+  const std::size_t stops = script.stops.size();
+  if (stops == 0) {
+    throw InputError(
+        fmt::format("nothing is told here ({}), so there is no stop; leave out #stop={}, or open a lesson",
+                    link.path.string(), *link.stop));
+  }
+  if (*link.stop < 1 || *link.stop > static_cast<int>(stops)) {
+    throw InputError(
+        fmt::format("there is no stop {} ({}); it has stops 1 to {}", *link.stop, link.path.string(), stops));
+  }
+}
+
 Subject open_subject(const std::string& link, DeviceChoice choice,
                      const std::vector<std::string>& overrides) {
   Subject subject;
@@ -168,6 +185,7 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
   const fs::path& path = subject.link.path;
   subject.title = path.filename().string();
   const FileKind kind = kind_of(path);
+  if (kind != FileKind::scenario) check_stop(subject.link, {});
   if (kind == FileKind::model) {
     subject.scenario = scenario_of_model(path, overrides);
     subject.title = subject.scenario.name;
@@ -182,6 +200,7 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
     return subject;
   }
   subject.scenario = load_scenario(path, overrides);
+  check_stop(subject.link, subject.scenario.script);
   subject.overrides = overrides;
   subject.title = subject.scenario.name;
   const fs::path& recorded = subject.scenario.recorded;

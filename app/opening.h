@@ -18,10 +18,11 @@ namespace attn::app {
 enum class FileKind { scenario, trace, tensor_case, model };
 
 /// FILE[#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0]: `step` is the engine's step number as the window
-/// shows it, row and col count within the sequence.
+/// shows it, row and col count within the sequence. Or LESSON#stop=3: a stop of its script, from 1.
 struct Link {
   std::filesystem::path path;
   std::optional<int> step, layer, head, seq, row, col, tile;
+  std::optional<int> stop = {};  // alone: it is a place already
   bool has_place() const { return step || layer || head || seq || row || col || tile; }
 };
 /// Throws InputError for an unknown or malformed part after '#'.
@@ -50,6 +51,9 @@ struct Subject {
 /// Throws InputError for whatever can be known to be wrong before anything runs.
 Subject open_subject(const std::string& link, DeviceChoice choice,
                      const std::vector<std::string>& overrides = {});
+
+/// Throws InputError when the link names a stop that the script does not have.
+void check_stop(const Link& link, const Script& script);
 
 /// The link's cursor in a store. Throws InputError naming what exists when a part is out of range.
 viz::Selection selection_of(const Link& link, const trace::Store& store);

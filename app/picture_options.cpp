@@ -42,6 +42,11 @@ std::pair<int, int> parse_size(const std::string& text) {
   return {width, height};
 }
 
+void require_window_size(int width, int height) {
+  if (width >= 160 && height >= 90 && width <= 8192 && height <= 8192) return;
+  throw InputError(fmt::format("a picture of {}x{} is out of range; use 160x90 to 8192x8192", width, height));
+}
+
 viz::PanelId parse_panel(const std::string& name) {
   const viz::PanelId id = viz::panel_named(name);
   if (id == viz::PanelId::timeline || !viz::panel_title(id).empty()) return id;

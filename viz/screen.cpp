@@ -65,8 +65,6 @@ void draw_gaps(const Ui& ui, const ScreenLayout& layout, float layout_height) {
   paint(0.0F, foot - gap, header.right() - gap, foot);
 }
 
-constexpr float kProvenance = 24.0F;  // height at scale 1
-
 void draw_provenance(Ui& ui, const Rect& rect) {
   if (rect.h <= 0.0F) return;
   ui.draw = ImGui::GetBackgroundDrawList();
@@ -79,6 +77,8 @@ void draw_provenance(Ui& ui, const Rect& rect) {
 
 }  // namespace
 
+float provenance_height(float scale) { return std::round(24.0F * scale); }
+
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands) {
   marks.clear();
@@ -88,13 +88,13 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   handle_keys(frame, selection, view, commands);
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const float foot = view.picture.provenance.empty() ? 0.0F : std::round(kProvenance * screen_scale(view));
+  const float foot = view.picture.provenance.empty() ? 0.0F : provenance_height(screen_scale(view));
   const LayoutInput input = layout_input(view, frame, size.x, size.y - foot);
   const ScreenLayout layout = layout_screen(input);
   Ui ui{frame, selection, view,  marks, commands, theme_of(theme_in_use(view)), input.scale, nullptr,
         {},    {},        false, {},    0};
   const Rect screen{0.0F, 0.0F, size.x, size.y};
-  if (!view.picture.clear) draw_gaps(ui, layout, size.y - foot);
+  if (!view.picture.clear && !view.picture.alone) draw_gaps(ui, layout, size.y - foot);
   draw_provenance(ui, {0.0F, size.y - foot, size.x, foot});
   open_arrow_layer(screen);
   drag_splitters(ui, layout);

@@ -99,6 +99,9 @@ std::string scale_note(const ViewState& view);
 void show_side(ViewState& view, SideView side);
 LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height);
 
+/// Of the line that says where the numbers of a picture come from.
+float provenance_height(float scale);
+
 /// What apply_style depends on: call it again when this differs.
 struct StyleKey {
   float scale = 0.0F;

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "viz/fonts.h"
 #include "viz/screen.h"
@@ -73,7 +74,8 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .broken = frame.broken.has_value(),
           .lesson = frame.lesson.has_value(),
           .caption = !view.picture.no_caption,
-          .alone = view.picture.alone};
+          .alone = view.picture.alone,
+          .margin = std::round(view.picture.margin * screen_scale(view))};
 }
 
 void show_side(ViewState& view, SideView side) {

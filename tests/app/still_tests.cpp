@@ -50,7 +50,7 @@ std::string still(const std::string& place, const std::string& panel) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("a.svg");
   const auto result = run_program({"still", testing::default_scenario().string() + place, "-o", path,
-                                   "--panel", panel, "--size", "800x500", "--device", "simt"});
+                                   "--panel", panel, "--size", "2560x1440", "--device", "simt"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   return testing::read_file(path);
 }

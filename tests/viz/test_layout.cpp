@@ -10,6 +10,8 @@
 #include "viz/layout/bar_layout.h"
 #include "viz/layout/grid_layout.h"
 #include "viz/layout/label_spread.h"
+#include "viz/layout/panel_names.h"
+#include "viz/layout/panel_place.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/layout/strip_layout.h"
 
@@ -164,6 +166,38 @@ TEST(ScreenLayout, APanelAloneHasThePictureButForTheCaption) {
   input.maximised = PanelId::count_;
   input.mode = ScreenMode::present;
   EXPECT_FALSE(layout_screen(input).shows(PanelId::caption));
+}
+
+TEST(ScreenLayout, EveryPanelHasAPlaceToBeCutOutOf) {
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    for (const auto& [w, h] : {std::pair{1600.0F, 900.0F}, {1100.0F, 650.0F}, {700.0F, 450.0F}}) {
+      const LayoutInput input{.width = w, .height = h, .scale = 1.0F, .mode = mode};
+      for (int i = 0; i < kNumPanels; ++i) {
+        const auto id = static_cast<PanelId>(i);
+        if (panel_title(id).empty() && id != PanelId::timeline) continue;
+        const Rect place = panel_place(input, id);
+        EXPECT_GT(place.w * place.h, 0.0F) << panel_name(id);
+        EXPECT_LE(place.bottom(), h);
+        EXPECT_LE(place.right(), w);
+      }
+      EXPECT_EQ(panel_place(input, PanelId::tiles).w, panel_place(input, PanelId::heads).w);
+    }
+  }
+  const LayoutInput input{.width = 1600.0F, .height = 900.0F, .scale = 1.0F};
+  EXPECT_EQ(panel_place(input, PanelId::mask).x, layout_screen(input)[PanelId::mask].x);
+}
+
+TEST(ScreenLayout, AMarginGoesAroundAPanelAlone) {
+  const LayoutInput input{.width = 300.0F,
+                          .height = 200.0F,
+                          .scale = 1.0F,
+                          .maximised = PanelId::mask,
+                          .alone = true,
+                          .margin = 8.0F};
+  const Rect mask = layout_screen(input)[PanelId::mask];
+  EXPECT_EQ(mask.x, 8.0F);
+  EXPECT_EQ(mask.bottom(), 192.0F);
+  EXPECT_EQ(mask.w, 284.0F);
 }
 
 TEST(ScreenLayout, SharesMoveGapsWithinLimits) {

@@ -86,6 +86,7 @@ struct LayoutInput {
   bool lesson = false;  // room for the stop that is told
   bool caption = true;  // of mode present
   bool alone = false;   // of mode and maximised panel, only caption and panel are laid out
+  float margin = 0.0F;  // around a panel alone, pixels
 };
 
 struct ScreenLayout {

@@ -98,7 +98,8 @@ void Plan::caption(Cutter& column) {
 /// Below 1,100 px the exercise stands under the caption where the height allows it.
 void Plan::lesson(Cutter& column) {
   if (!input_.lesson || h_ < 380.0F) return;
-  const float low = h_ >= 560.0F ? 68.0F : 56.0F;
+  // Two lines above what is turned; the lowest windows have room for one there.
+  const float low = h_ >= 560.0F ? 92.0F : h_ >= 440.0F ? 86.0F : 56.0F;
   // What a question, a guess or a break adds to the sentences is one or two lines more.
   const float wide = h_ >= kTall ? 143.0F : 92.0F;
   const float high = w_ >= 1100.0F ? wide : 140.0F;
@@ -107,9 +108,9 @@ void Plan::lesson(Cutter& column) {
 
 /// Of mode present: two lines, of a lesson three and what is to be done.
 float Plan::caption_height() const {
-  if (h_ < 440.0F) return input_.lesson ? 58.0F : 46.0F;
-  if (input_.lesson && h_ >= kTallPresent) return 158.0F;
-  return input_.lesson && h_ >= 560.0F ? 134.0F : 78.0F;
+  if (!input_.lesson) return h_ < 440.0F ? 46.0F : 78.0F;
+  if (h_ >= kTallPresent) return 158.0F;
+  return h_ >= 560.0F ? 134.0F : h_ >= 440.0F ? 106.0F : 94.0F;
 }
 
 void Plan::strip(Cutter& column) {
@@ -162,7 +163,7 @@ void Plan::side(Cutter column) {
 }
 
 void Plan::pool(Cutter column) {
-  if (column.rest.h >= 180.0F * s_) out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
+  if (column.rest.h >= 160.0F * s_) out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
   out_[PanelId::pool] = column.rest;
 }
 
@@ -187,7 +188,10 @@ void Plan::alone() {
   set_pages(1);
   Cutter all{{0.0F, 0.0F, std::floor(input_.width), std::floor(input_.height)}, 0.0F};
   if (input_.mode == ScreenMode::present && h_ >= 340.0F) caption(all);
-  out_[input_.maximised] = all.rest;
+  const float margin = input_.margin;
+  out_[input_.maximised] = {all.rest.x + margin, all.rest.y + margin,
+                            std::max(0.0F, all.rest.w - 2.0F * margin),
+                            std::max(0.0F, all.rest.h - 2.0F * margin)};
 }
 
 }  // namespace attn::viz

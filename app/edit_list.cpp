@@ -1,6 +1,7 @@
 #include "app/edit_list.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -52,6 +53,8 @@ class Cutter {
       end += seconds_[i];
       shot.first = list_.frames;
       list_.frames = std::max(list_.frames + 1, static_cast<int>(std::lround(end * list_.fps)));
+      // Where a frame lasts longer than a shot, what comes behind is later and not shorter.
+      end = std::max(end, (list_.frames - 0.5) / list_.fps);
       shot.frames = list_.frames - shot.first;
     }
     for (Section& section : list_.sections) {
@@ -119,8 +122,10 @@ void add_stop(Cutter& cut, const Script& script, int index, const Material& mate
     Shot question = shot;
     question.caption = material.fill(stop.predict, stop);
     question.question = true;
+    for (const std::string& choice : stop.choices) question.choices.push_back(material.fill(choice, stop));
     if (stop.walk) question.selection = selection_of(stop.from, store, stop.where);
-    const double seconds = reading_seconds(question.caption, pace);
+    const double seconds =
+        reading_seconds(fmt::format("{} {}", question.caption, fmt::join(question.choices, " ")), pace);
     cut.shot(std::move(question), seconds);
   }
   if (stop.walk) {

@@ -33,7 +33,8 @@ struct Shot {
   std::string run = {};
   viz::Selection selection = {};
   std::string caption = {};
-  bool question = false;  // the caption asks; the answer is not to be seen yet
+  bool question = false;                  // the caption asks; the answer is not to be seen yet
+  std::vector<std::string> choices = {};  // of the question
 };
 
 /// One stop of the story: a clip of its own.

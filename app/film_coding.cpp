@@ -36,8 +36,10 @@ void add_encoder(Words& words, const Coding& coding) {
       add_colors(words);
       break;
     case FilmFormat::webm:
-      add(words, {"-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-deadline", "realtime", "-cpu-used", "6",
-                  "-row-mt", "1", "-auto-alt-ref", "0"});
+      add(words, {"-c:v",           "libvpx-vp9", "-crf",      "30", "-b:v",          "0",
+                  "-deadline",      "realtime",   "-cpu-used", "8",  "-row-mt",       "1",
+                  "-tile-columns",  "2",          "-threads",  "4",  "-auto-alt-ref", "0",
+                  "-lag-in-frames", "0"});
       add_colors(words);
       break;
     case FilmFormat::gif:

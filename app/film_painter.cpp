@@ -59,6 +59,7 @@ viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Shown& show
   view.picture.no_caption = !look.caption;
   view.picture.caption = shot.caption;
   view.picture.question = shot.question;
+  view.picture.choices = shot.choices;
   return view;
 }
 

@@ -69,6 +69,7 @@ std::string part_key(const Section& section, const FrameRange& range, const Edit
     const Shot& shot = list.shots[static_cast<std::size_t>(section.first_shot + i)];
     text += fmt::format("{} frames, run {:016x}, at {}, question {}: {}\n", shot.frames,
                         footage.hash(shot.run), text_of(shot.selection), shot.question, shot.caption);
+    text += fmt::format("{}\n", fmt::join(shot.choices, "\n"));
     text += text_of(shown_of(script, shot)) + "\n";
   }
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());

@@ -76,6 +76,18 @@ int page_of(const Shown& shown) {
   return 0;
 }
 
+/// What a question hides, and what it will point at unless that lies under it.
+std::vector<std::string> covered(const Stop& stop) {
+  std::vector<std::string> names = stop.hide;
+  for (const std::string& name : stop.shown.annotate) {
+    const std::string panel = name.substr(0, name.find('/'));
+    const bool under = std::ranges::any_of(
+        stop.hide, [&](const std::string& hidden) { return hidden == panel || hidden == name; });
+    if (!under) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 bool switched(const Exercise& exercise, const EngineConfig& config) {
@@ -196,9 +208,10 @@ void Lesson::fill() {
   now_.choices = stop.choices;
   task_texts_.clear();
   now_.num_tasks = static_cast<int>(stop.tasks.size());
-  const auto done = [&](std::size_t i) {
-    return std::ranges::find(progress_.done, task_key(stop, i)) != progress_.done.end();
+  const auto noted = [&](const std::string& key) {
+    return std::ranges::find(progress_.done, key) != progress_.done.end();
   };
+  const auto done = [&](std::size_t i) { return noted(task_key(stop, i)); };
   std::size_t first_open = 0;
   for (std::size_t i = 0; i < stop.tasks.size(); ++i) now_.tasks_done += done(i) ? 1 : 0;
   while (first_open < stop.tasks.size() && done(first_open)) ++first_open;
@@ -209,6 +222,7 @@ void Lesson::fill() {
   if (stop.break_it) {
     now_.break_it.emplace();
     now_.break_it->text = stop.break_it->text;
+    now_.break_it->done = noted(break_key(stop));
   }
 }
 
@@ -221,13 +235,13 @@ void Lesson::hand_task(std::size_t i) {
 
 void Lesson::arrive(const Standing& standing) {
   now_.ready = true;
-  now_.rings = shown().annotate;
-  if (now_.asking) now_.rings.insert(now_.rings.end(), stop().hide.begin(), stop().hide.end());
+  now_.rings = now_.asking ? covered(stop()) : shown().annotate;
   since_ = standing;
   moved_ = false;
   was_done_ = task() != nullptr && stands(*task(), standing);
   armed_ = task() != nullptr && !was_done_;
   note_stop(progress_.seen, stop().name);
+  progress_.at = stop().name;
 }
 
 void Lesson::fail(const std::string& why) {
@@ -284,10 +298,17 @@ void Lesson::task_checked(const std::string& proof, const std::string& missed, c
   }
 }
 
+void Lesson::broken_proved(std::string proof, bool right) {
+  now_.break_it->proof = std::move(proof);
+  if (!right) return;
+  now_.break_it->done = true;
+  note_stop(progress_.done, break_key(stop()));
+}
+
 std::vector<std::string> Lesson::texts() const {
   const Stop& stop = this->stop();
   std::vector<std::string> texts{stop.caption, stop.notes, stop.break_it ? stop.break_it->text : "",
-                                 stop.right};
+                                 stop.right, stop.predict};
   texts.insert(texts.end(), stop.choices.begin(), stop.choices.end());
   for (const Exercise& task : stop.tasks) texts.push_back(task.text);
   return texts;
@@ -298,7 +319,8 @@ void Lesson::told(const std::vector<std::string>& texts) {
   now_.caption = texts[0];
   now_.notes = texts[1];
   if (now_.break_it) now_.break_it->text = texts[2];
-  const auto choices = texts.begin() + 4;
+  now_.question = texts[4];
+  const auto choices = texts.begin() + 5;
   const auto tasks = choices + std::ssize(stop().choices);
   now_.choices.assign(choices, tasks);
   task_texts_.assign(tasks, texts.end());

@@ -87,11 +87,12 @@ class Lesson {
   void task_checked(const std::string& proof, const std::string& missed, const Standing& standing);
   /// Texts of the stop with their numbers filled in, in the order of texts().
   void told(const std::vector<std::string>& texts);
-  /// Caption, notes, what is broken, the right answer, the choices and the tasks.
+  /// Caption, notes, what is broken, the right answer, the question, the choices and the tasks.
   std::vector<std::string> texts() const;
   void broken_told(std::string text) { now_.break_it->text = std::move(text); }
   void next_told(std::string caption) { now_.next_caption = std::move(caption); }
-  void broken_proved(std::string proof) { now_.break_it->proof = std::move(proof); }
+  /// `right`: its numbers came out, so it counts as done.
+  void broken_proved(std::string proof, bool right);
 
   const viz::LessonNow& now() const { return now_; }
 

@@ -28,6 +28,19 @@ void count(const Script& script, const LessonProgress& progress, viz::LessonCard
     };
     if (!stop.choices.empty()) count_task(guess_key(stop));
     for (std::size_t i = 0; i < stop.tasks.size(); ++i) count_task(task_key(stop, i));
+    if (stop.break_it) count_task(break_key(stop));
+  }
+  card.at = resume_at(script, progress);
+}
+
+/// The lesson among them that was open last; nothing where none was.
+void note_last(const std::vector<std::string>& recent, std::vector<viz::LessonCard>& cards) {
+  for (const std::string& file : recent) {
+    const auto card = std::ranges::find(cards, lesson_key(file),
+                                        [](const viz::LessonCard& one) { return lesson_key(one.path); });
+    if (card == cards.end()) continue;
+    card->last = true;
+    return;
   }
 }
 
@@ -53,13 +66,21 @@ std::string task_key(const Stop& stop, std::size_t i) {
   return i == 0 ? stop.name : fmt::format("{}: task {}", stop.name, i + 1);
 }
 
+std::string break_key(const Stop& stop) { return stop.name + ": break it"; }
+
+int resume_at(const Script& script, const LessonProgress& progress) {
+  const auto at = std::ranges::find(script.stops, progress.at, &Stop::name);
+  return at == script.stops.end() ? 0 : static_cast<int>(at - script.stops.begin()) + 1;
+}
+
 bool note_stop(std::vector<std::string>& names, const std::string& name) {
   if (holds(names, name)) return false;
   names.push_back(name);
   return true;
 }
 
-std::vector<viz::LessonCard> lesson_cards(const LessonsProgress& progress) {
+std::vector<viz::LessonCard> lesson_cards(const LessonsProgress& progress,
+                                          const std::vector<std::string>& recent) {
   std::vector<viz::LessonCard> cards;
   for (const std::string& path : bundled_scenarios()) {
     const int number = lesson_number(path);
@@ -78,6 +99,7 @@ std::vector<viz::LessonCard> lesson_cards(const LessonsProgress& progress) {
     }
     cards.push_back(std::move(card));
   }
+  note_last(recent, cards);
   return cards;
 }
 

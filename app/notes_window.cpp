@@ -143,10 +143,6 @@ void NotesWindow::draw(const viz::Frame& frame, const viz::Selection& selection,
   glfwSwapBuffers(state_->window);
 }
 
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<long>(seconds);
-  return fmt::format("{:%H:%M}   {}:{:02}:{:02} since the start", fmt::localtime(std::time(nullptr)),
-                     whole / 3600, whole / 60 % 60, whole % 60);
-}
+std::string time_of_day() { return fmt::format("{:%H:%M}", fmt::localtime(std::time(nullptr))); }
 
 }  // namespace attn::app

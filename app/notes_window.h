@@ -32,6 +32,6 @@ class NotesWindow {
 };
 
 /// "14:03   0:12:40 since the start": local time, and `seconds` as a stopwatch has them.
-std::string clock_text(double seconds);
+std::string time_of_day();
 
 }  // namespace attn::app

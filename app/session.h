@@ -68,6 +68,8 @@ class Session {
   void tell_scripts(LessonsProgress progress);
   /// As it was given to tell_scripts, with what was seen and done since.
   const LessonsProgress& lessons_progress() const { return lessons_progress_; }
+  /// How many scripts were begun: another number is another lesson, or the same one opened again.
+  int lessons_told() const { return lessons_told_; }
   /// Null while no script is told.
   const Lesson* lesson() const { return lesson_.get(); }
   /// The program that films are made with; this one unless told otherwise.
@@ -170,6 +172,7 @@ class Session {
   void show_run(const Scenario& wanted, const std::string& name, int steps);
   void follow_lesson(viz::ViewState& view);
   void arrive(viz::ViewState& view);
+  void say_missing_marks();
   void stand(const Place& place, viz::ViewState& view);
   bool steps_are_there(int steps);
   int steps_wanted(const EngineConfig& config) const;
@@ -258,6 +261,7 @@ class Session {
   std::optional<viz::StageView> show_next_;  // what a search found is seen there
 
   bool tell_ = false;
+  int lessons_told_ = 0;
   LessonsProgress lessons_progress_;
   std::unique_ptr<Lesson> lesson_;
   Keep keep_ = Keep::nothing;                     // when it arrives the next time

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/mark_check.h"
 #include "app/place.h"
 #include "app/rerun.h"
 #include "app/script_runs.h"
@@ -54,6 +55,7 @@ void Session::tell_scripts(LessonsProgress progress) {
 void Session::begin_lesson() {
   const Subject& subject = open_->subject();
   if (subject.scenario.script.empty()) return;
+  ++lessons_told_;
   lesson_subject_ = subject;
   const auto scenario = std::make_shared<const Scenario>(subject.scenario);
   const auto known = lessons_progress_.find(lesson_key(subject.link.path));
@@ -61,6 +63,7 @@ void Session::begin_lesson() {
       std::make_unique<Lesson>(scenario, known == lessons_progress_.end() ? LessonProgress{} : known->second);
   recorded_runs_ = std::make_shared<RecordedRuns>(scenario, choice_);
   keep_ = Keep::nothing;
+  if (subject.link.stop) lesson_->go(*subject.link.stop - 1);
   if (subject.link.has_place()) {  // the place is the link's, all else is told by the stop that is near
     lesson_->go(stop_at(*scenario, place_of(subject.link)));
     keep_ = Keep::place;
@@ -86,7 +89,7 @@ void Session::apply_lesson(const viz::Command& command, viz::ViewState& view) {
   using Kind = viz::Command::Kind;
   if (command.kind == Kind::list_lessons) {
     keep_progress();
-    frame_.lessons = lesson_cards(lessons_progress_);
+    frame_.lessons = lesson_cards(lessons_progress_, frame_.recent_files);
   }
   if (!lesson_ || apply_hands(command, view)) return;
   const bool asked = lesson_->now().asking;
@@ -216,9 +219,21 @@ void Session::arrive(viz::ViewState& view) {
     lesson_->arrive(standing(view));
     keep_progress();
     ask_of_stop();
+    say_missing_marks();
   } catch (const InputError& error) {
     lesson_->fail(error.what());
   }
+}
+
+/// Of the stop that is told: its author sees it while the file is open.
+void Session::say_missing_marks() {
+  const Stop& stop = lesson_->stop();
+  if (lesson_->broken()) return;
+  const trace::FactPlace here = fact_place(stop.place, stop.shown);
+  std::vector<Failure> missing =
+      missing_marks(stop.shown.annotate, stop.annotate_where, *open_->store(), here);
+  if (missing.empty()) missing = missing_marks(stop.hide, stop.hide_where, *open_->store(), here);
+  if (!missing.empty()) say(fmt::format("{} ({})", missing[0].text, missing[0].where));
 }
 
 /// Puts the window where the stop is, unless it is to stay where it stands.
@@ -250,7 +265,8 @@ void Session::ask_of_stop() {
       lesson_->broken_told(answer.texts[0]);
       std::vector<std::string> proofs = answer.right;
       proofs.insert(proofs.end(), answer.wrong.begin(), answer.wrong.end());
-      lesson_->broken_proved(joined(proofs));
+      lesson_->broken_proved(joined(proofs), answer.wrong.empty());
+      keep_progress();
     });
   }
   ask(lesson_->texts(), nullptr, fact_place(stop.place, stop.shown), [this](const LessonAnswer& answer) {

@@ -108,6 +108,9 @@ class SettingsReader {
     });
     if (!text.empty()) value = *from_text<E>(text);
   }
+  void operator()(const std::string& key, std::string& text) {
+    take(key, text, [](const Json& json) { return json.is_string(); });
+  }
   void operator()(const std::string& key, LessonsProgress& lessons) {
     const auto found = object_.find(key);
     if (found == object_.end()) return;
@@ -118,6 +121,7 @@ class SettingsReader {
       LessonProgress progress;
       if (json.is_object()) one("seen", progress.seen);
       if (json.is_object()) one("done", progress.done);
+      if (json.is_object()) one("at", progress.at);
       good = good && json.is_object() && one.refused().empty();
       lessons.emplace(name, std::move(progress));
     }
@@ -144,7 +148,7 @@ class SettingsReader {
 Json json_of(const LessonsProgress& lessons) {
   Json json = Json::object();
   for (const auto& [name, progress] : lessons)
-    json[name] = {{"seen", progress.seen}, {"done", progress.done}};
+    json[name] = {{"seen", progress.seen}, {"done", progress.done}, {"at", progress.at}};
   return json;
 }
 

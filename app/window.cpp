@@ -23,6 +23,7 @@
 #include "app/key_queue.h"
 #include "app/notes_window.h"
 #include "app/settings.h"
+#include "app/stop_clock.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
@@ -101,7 +102,7 @@ class Window {
   std::string title_;
   std::unique_ptr<NotesWindow> notes_;
   bool notes_refused_ = false;  // this platform has no second window
-  Clock::time_point taught_since_ = Clock::now();
+  StopClock clock_;
   std::array<int, 4> windowed_{};  // place and size before full screen
   Clock::time_point settings_kept_ = Clock::now();
   bool first_drawn_ = false;
@@ -306,7 +307,9 @@ void Window::run() {
     if (handle_events(settled, longest_sleep()) || !keys_.empty()) to_draw = kFramesAfterEvent;
     follow_monitor();
     session_->tick(view_, Clock::now());
-    view_.teach.clock = clock_text(seconds_since(taught_since_));
+    clock_.follow(session_->lesson() == nullptr ? nullptr : &session_->lesson()->now(),
+                  session_->lessons_told(), seconds_since(kProgramStart));
+    view_.teach.clock = clock_.text(time_of_day(), seconds_since(kProgramStart));
     viz::Commands commands = draw();
     --to_draw;
     const std::vector<std::string> dropped = std::exchange(dropped_, {});

@@ -17,6 +17,8 @@ struct LessonCard {
   int seen = 0;  // of the stops
   int tasks = 0;
   int done = 0;           // of the tasks
+  int at = 0;             // the stop that was told last, from 1; 0: none yet
+  bool last = false;      // the lesson that was told last
   std::string note = {};  // why it cannot be read; "" when it can
   bool finished() const { return stops > 0 && seen == stops && done == tasks; }
 };

@@ -73,6 +73,15 @@ TEST(EditList, WithoutAHoldAStopStandsUntilItIsRead) {
   EXPECT_EQ(list.shots[2].frames, 300) << "30 words";
 }
 
+TEST(EditList, WhereAFrameLastsLongerThanAShotTheLastStopIsNotLost) {
+  Script script;
+  for (int i = 0; i < 12; ++i) script.stops.push_back(stop_at("s" + std::to_string(i), 1, 0.4));
+  script.stops.push_back(stop_at("last", 1, 4.0));
+  const EditList list = edit_film(script, material(), {}, 1);
+  for (const Shot& shot : list.shots) EXPECT_GE(shot.frames, 1);
+  EXPECT_EQ(list.shots.back().frames, 4);
+}
+
 TEST(EditList, TimesDoNotDrift) {
   Script script;
   for (int i = 0; i < 30; ++i) script.stops.push_back(stop_at("s" + std::to_string(i), 1, 0.35));
@@ -123,6 +132,12 @@ TEST(EditList, AQuestionComesBeforeItsAnswer) {
   EXPECT_EQ(list.shots[0].caption, "how many? @2");
   EXPECT_EQ(list.shots[0].frames, 30);
   EXPECT_FALSE(list.shots[1].question);
+  EXPECT_TRUE(list.shots[0].choices.empty());
+
+  script.stops[0].choices = {"two", "three"};
+  const EditList picked = edit_film(script, material(), {}, 10);
+  EXPECT_EQ(picked.shots[0].choices, (std::vector<std::string>{"two @2", "three @2"}));
+  EXPECT_TRUE(picked.shots[1].choices.empty()) << "the answer is told now";
 }
 
 TEST(EditList, WithoutStopsTheStepsAreFilmed) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "app/lesson.h"
@@ -14,6 +15,8 @@
 #include "core/engine/switches.h"
 #include "tests/app/program.h"
 #include "tests/app/user.h"
+#include "viz/layout/panel_names.h"
+#include "viz/layout/panel_place.h"
 #include "viz/widgets/text_log.h"
 
 namespace attn::app {
@@ -31,12 +34,24 @@ class PlayedLesson : public ::testing::TestWithParam<int> {
     return {};
   }
 
+  /// A view of another tab is covered once one turns to it.
+  static void expect_covered(User& user, const std::string& name) {
+    const viz::PanelId id = viz::panel_named(name);
+    const viz::StageView stage = std::exchange(user.view.stage, viz::stage_that_shows(id, user.view.stage));
+    const viz::SideView side = std::exchange(user.view.side, viz::side_that_shows(id, user.view.side));
+    user.draw();
+    user.draw();
+    EXPECT_TRUE(user.marks().get("ring/" + name)) << name << " is not on screen to be covered";
+    user.view.stage = stage;
+    user.view.side = side;
+    user.draw();
+  }
+
   /// Where there are choices the right one is clicked, as facts of the run say which that is.
   void answer(User& user, const Stop& stop) {
     if (stop.predict.empty()) return;
     ASSERT_TRUE(user.frame().lesson->asking);
-    for (const std::string& name : stop.hide)
-      EXPECT_TRUE(user.marks().get("ring/" + name)) << name << " is not on screen to be covered";
+    for (const std::string& name : stop.hide) expect_covered(user, name);
     EXPECT_FALSE(user.marks().get("lesson/task")) << "a task would give the answer away";
     if (stop.choices.empty()) {
       user.press({.key = viz::keys::kSpace});
@@ -186,7 +201,8 @@ TEST_P(PlayedLesson, CanBePlayedThrough) {
   const LessonProgress progress = user.session().lessons_progress().begin()->second;
   EXPECT_EQ(progress.seen.size(), stops.size());
   std::size_t to_do = 0;
-  for (const Stop& stop : stops) to_do += stop.tasks.size() + (stop.choices.empty() ? 0 : 1);
+  for (const Stop& stop : stops)
+    to_do += stop.tasks.size() + (stop.choices.empty() ? 0 : 1) + (stop.break_it ? 1 : 0);
   EXPECT_EQ(progress.done.size(), to_do);
 }
 

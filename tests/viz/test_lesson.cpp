@@ -4,10 +4,12 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "headless.h"
 #include "sample_frame.h"
+#include "viz/fonts.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/mark_names.h"
 
@@ -202,6 +204,13 @@ TEST(Lesson, HandlesSendAndChoicesAskForWhatTheySay) {
     s.frame.lesson->outbox->sent = 1;
     screen.click(s.frame, "lesson/send");
     EXPECT_TRUE(asks(screen, Command::Kind::send_request));
+    const Rect step = screen.marks.get("lesson/step")->rect, sending = screen.marks.get("lesson/send")->rect;
+    s.frame.lesson->outbox->sent = 2;
+    screen.click(s.frame, "lesson/send");
+    EXPECT_FALSE(asks(screen, Command::Kind::send_request)) << "all are sent";
+    EXPECT_FALSE(asks(screen, Command::Kind::step_forward)) << "a double click on it makes no step";
+    EXPECT_EQ(screen.marks.get("lesson/step")->rect.x, step.x) << "each button keeps its place";
+    EXPECT_EQ(screen.marks.get("lesson/send")->rect.w, sending.w);
     s.frame.lesson->asking = true;
     s.frame.lesson->choices = {"A", "B"};
     screen.draw(s.frame);
@@ -210,6 +219,27 @@ TEST(Lesson, HandlesSendAndChoicesAskForWhatTheySay) {
     screen.click(s.frame, "lesson/choice/2");
     ASSERT_TRUE(asks(screen, Command::Kind::answer));
     EXPECT_EQ(screen.commands[0].a, 2);
+  }
+}
+
+TEST(Lesson, ItsCaptionHasTwoLinesInLowWindowsToo) {
+  Sample s = sample::prefill();
+  s.frame.lesson = lesson_now();
+  s.frame.lesson->handles = {{"scores", {"0", "2", "-2"}, 0}};
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    for (const float h : {450.0F, 520.0F, 600.0F, 700.0F, 739.0F}) {
+      for (const float w : {1000.0F, 1280.0F, 1600.0F}) {
+        Headless screen(w, h);
+        screen.view.mode = mode;
+        screen.draw(s.frame);
+        screen.draw(s.frame);
+        const auto caption = screen.marks.get("lesson/caption");
+        ASSERT_TRUE(caption) << w << "x" << h;
+        const FontRole role = mode == ScreenMode::present ? FontRole::title : FontRole::small;
+        EXPECT_GE(caption->rect.h, 2.0F * line_step(role))
+            << w << "x" << h << ", mode " << static_cast<int>(mode);
+      }
+    }
   }
 }
 
@@ -257,7 +287,7 @@ TEST(Lesson, NumbersOfWhatIsBrokenAreDrawnHoweverLittleRoomThereIs) {
   s.frame.lesson->break_it = ExerciseNow{
       .text = "Forget one store, so that a later query reads whatever lay in its slot; the text is long.",
       .on = true,
-      .proof = "slot_mapping[A] = [-1]  \xC2\xB7  events[poison] = 1"};
+      .proof = "slots of A: [-1]  \xC2\xB7  poison events: 1"};
   for (const WindowSize& size : kWindowSizes) {
     for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
       Headless screen(size.w, size.h);
@@ -303,6 +333,38 @@ TEST(Gallery, ChoosesByKeyboardAndMouseAndStartsAtTheFirstUnfinished) {
   screen.chord(s.frame, {.key = 'L', .ctrl = true});
   screen.click(s.frame, "gallery/free");
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+}
+
+TEST(Gallery, GoesOnWithTheLessonAndTheStopThatWereTheLast) {
+  Sample s = sample::prefill();
+  for (int i = 1; i <= 6; ++i) s.frame.lessons.push_back(card(i, 0));
+  LessonCard& last = s.frame.lessons[3];
+  last.seen = 3;
+  last.at = 3;
+  last.last = true;
+  Headless screen(1600, 900);
+  const auto opened = [&](const std::function<void()>& act) {
+    screen.chord(s.frame, {.key = 'L', .ctrl = true});
+    screen.draw(s.frame);
+    act();
+    return screen.commands.empty() ? std::string() : screen.commands[0].text;
+  };
+  EXPECT_EQ(opened([&] {
+              EXPECT_EQ(screen.view.shell.chosen, 3) << "not the first one that is unfinished";
+              screen.press(s.frame, ImGuiKey_Enter);
+            }),
+            last.path + "#stop=3");
+  EXPECT_EQ(opened([&] { screen.click(s.frame, "gallery/from_start"); }), last.path);
+  EXPECT_EQ(opened([&] { screen.click(s.frame, "gallery/04-lesson"); }), last.path + "#stop=3");
+  last.seen = 4;
+  last.done = last.tasks;
+  EXPECT_EQ(opened([&] {
+              EXPECT_EQ(screen.view.shell.chosen, 4) << "that one is finished: the next";
+              EXPECT_FALSE(screen.marks.get("gallery/from_start"));
+              screen.click(s.frame, "gallery/04-lesson");
+            }),
+            last.path)
+      << "a finished one is told from its beginning";
 }
 
 TEST(Gallery, EveryCardIsReachedInASmallWindow) {

@@ -38,11 +38,18 @@ Grid grid_of(const Ui& ui, const Rect& area, int count) {
   return grid;
 }
 
-/// The first one that is not finished.
+/// Where one goes on: the lesson that was open last, or, when it is finished, the next one that is not.
 int first_open(const std::vector<LessonCard>& cards) {
-  const auto open = std::ranges::find_if(cards, [](const LessonCard& card) { return !card.finished(); });
-  return open == cards.end() ? 0 : static_cast<int>(open - cards.begin());
+  const auto last = std::ranges::find_if(cards, &LessonCard::last);
+  const auto begin = last == cards.end() ? cards.begin() : last;
+  const auto unfinished = [](const LessonCard& card) { return !card.finished(); };
+  auto open = std::find_if(begin, cards.end(), unfinished);
+  if (open == cards.end()) open = std::find_if(cards.begin(), begin, unfinished);
+  return unfinished(*open) ? static_cast<int>(open - cards.begin()) : 0;
 }
+
+/// Whether opening it goes on in its middle.
+bool goes_on(const LessonCard& card) { return card.at > 1 && !card.finished(); }
 
 void move_choice(ShellView& shell, const Grid& grid, int count) {
   const int before = shell.chosen;
@@ -68,7 +75,9 @@ std::string progress_text(const LessonCard& card) {
   if (card.finished()) return "finished";
   if (card.seen == 0 && card.done == 0)
     return counted(card.stops, "stop") + ", " + counted(card.tasks, "task");
-  return fmt::format("stop {} of {}, task {} of {}", card.seen, card.stops, card.done, card.tasks);
+  const std::string done =
+      fmt::format("{} of {} stops, {} of {} tasks", card.seen, card.stops, card.done, card.tasks);
+  return goes_on(card) ? fmt::format("{}; on at stop {}", done, card.at) : done;
 }
 
 /// What was done of it, as a bar; a tick when it is finished.
@@ -114,22 +123,38 @@ void draw_card(const Ui& ui, const Rect& box, const LessonCard& card, bool chose
   draw_progress(ui, foot, card);
 }
 
-void open_lesson(Ui& ui, const LessonCard& card) {
+/// The card that was chosen, and from where its lesson is told.
+struct PickedLesson {
+  const LessonCard* card = nullptr;  // null: none was
+  bool from_start = false;
+};
+
+void open_lesson(Ui& ui, const PickedLesson& choice) {
+  const LessonCard& card = *choice.card;
   Command open;
   open.kind = Command::Kind::open_file;
   open.text = card.path;
+  if (!choice.from_start && goes_on(card)) open.text += fmt::format("#stop={}", card.at);
   ui.commands.push_back(std::move(open));
   ui.view.shell.close();
 }
 
-/// The cards; returns the one that was chosen, else null.
-const LessonCard* draw_cards(Ui& ui, const Rect& area) {
+constexpr const char* kFromStart = "From stop 1";
+
+/// In the lower right of a card whose lesson would go on in its middle.
+Rect from_start_box(const Ui& ui, const Rect& card) {
+  const float w = text_width(ui, FontRole::strong, kFromStart) + ui.px(18);
+  return {card.right() - ui.px(12) - w, card.bottom() - ui.px(20) - ui.px(24), w, ui.px(24)};
+}
+
+PickedLesson draw_cards(Ui& ui, const Rect& area) {
   ShellView& shell = ui.view.shell;
   const std::vector<LessonCard>& cards = ui.frame.lessons;
   const Grid grid = grid_of(ui, area, static_cast<int>(cards.size()));
   move_choice(shell, grid, static_cast<int>(cards.size()));
   const bool enter = key_pressed(keys::kEnter, false) || key_pressed(keys::kKeypadEnter, false);
   int entered = enter ? shell.chosen : -1;
+  bool from_start = enter && ImGui::GetIO().KeyShift;
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
   const float top = begin_scroll(ui, "gallery/list", area);
   float bottom = top;
@@ -147,10 +172,15 @@ const LessonCard* draw_cards(Ui& ui, const Rect& area) {
     if (hit.hovered && (moved.x != 0.0F || moved.y != 0.0F)) shell.chosen = place;
     if (hit.clicked) entered = place;
     draw_card(ui, box, cards[i], here);
+    if (here && goes_on(cards[i]) &&
+        button(ui, "gallery/from_start", from_start_box(ui, box), kFromStart,
+               "tell it from its beginning (Shift+Enter)"))
+      from_start = true;
   }
   end_scroll(ui, bottom);
   shell.follow = false;
-  return entered >= 0 && entered < std::ssize(cards) ? &cards[static_cast<std::size_t>(entered)] : nullptr;
+  if (entered < 0 || entered >= std::ssize(cards)) return {};
+  return {&cards[static_cast<std::size_t>(entered)], from_start};
 }
 
 }  // namespace
@@ -177,7 +207,7 @@ void draw_gallery(Ui& ui, const Rect& screen) {
   const Rect foot{ui.body.x, ui.body.bottom() - foot_h, ui.body.w, foot_h};
   const Rect area{ui.body.x, head.bottom() + ui.px(8), ui.body.w,
                   foot.y - ui.px(10) - head.bottom() - ui.px(8)};
-  const LessonCard* chosen = cards.empty() ? nullptr : draw_cards(ui, area);
+  const PickedLesson chosen = cards.empty() ? PickedLesson{} : draw_cards(ui, area);
   if (cards.empty()) {
     text_in(ui, FontRole::text, area, ui[Color::muted], "looking for lessons\xE2\x80\xA6", Align::center);
   }
@@ -186,9 +216,11 @@ void draw_gallery(Ui& ui, const Rect& screen) {
                            "close this and look at what runs behind it (Esc)");
   text_in(ui, FontRole::small, {foot.x + free_w + ui.px(14), foot.y, foot.w - free_w - ui.px(14), foot.h},
           ui[Color::muted],
-          "Arrows and Enter choose a lesson   Esc goes to free play   Ctrl+L opens this again", Align::right);
-  if (chosen != nullptr) {
-    open_lesson(ui, *chosen);
+          "Arrows and Enter choose a lesson   Shift+Enter: from stop 1   Esc: free play   Ctrl+L opens this "
+          "again",
+          Align::right);
+  if (chosen.card != nullptr) {
+    open_lesson(ui, chosen);
   } else if (free) {
     shell.close();
   }

@@ -198,7 +198,10 @@ void draw_breaker(Ui& ui, const Rect& box) {
   const ExerciseNow& exercise = *ui.frame.lesson->break_it;
   const float h = ui.px(30);
   const Rect place{box.x, box.y + std::floor((box.h - h) * 0.5F), box.w, h};
-  if (button(ui, "lesson/break", place, exercise.on ? "Mend it" : "Break it",
+  if (button(ui, "lesson/break", place,
+             exercise.on     ? "Mend it"
+             : exercise.done ? std::string(kRight) + " Break it"
+                             : "Break it",
              exercise.on ? "everything right again (R)" : exercise.text + " (R)", true, exercise.on))
     run_key(KeyAction::break_lesson, 0, ui.frame, ui.selection, ui.view, ui.commands);
 }

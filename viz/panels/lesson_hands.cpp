@@ -110,12 +110,18 @@ void draw_outbox(Ui& ui, const Outbox& outbox, Rect& row) {
     send(ui, Command::Kind::start_over);
   if (!begun) return;
   const int count = static_cast<int>(outbox.labels.size());
-  if (outbox.sent < count) {
-    const std::string label = "Send " + outbox.labels[static_cast<std::size_t>(outbox.sent)];
-    const Rect box = cut_off(row, wide(label), ui.px(6));
-    if (box.w > 0.0F && button(ui, "lesson/send", box, label, "it enters with the next step", true, true))
-      send(ui, Command::Kind::send_request);
-  }
+  // It keeps its place when all are sent: a second click on it must not meet the step's button.
+  const bool more = outbox.sent < count;
+  constexpr std::string_view kAllSent = "All sent";
+  const auto send_label = [](const std::string& request) { return "Send " + request; };
+  float send_w = wide(kAllSent);
+  for (const std::string& request : outbox.labels) send_w = std::max(send_w, wide(send_label(request)));
+  const Rect send_box = cut_off(row, send_w, ui.px(6));
+  if (send_box.w > 0.0F &&
+      button(ui, "lesson/send", send_box,
+             more ? send_label(outbox.labels[static_cast<std::size_t>(outbox.sent)]) : std::string(kAllSent),
+             more ? "it enters with the next step" : "every request of this stop is sent", more, more))
+    send(ui, Command::Kind::send_request);
   const char* step = "Step  \xE2\x86\x92";
   const bool can = outbox.waiting > 0 || ui.frame.engine_has_work;
   const Rect box = cut_off(row, wide(step), ui.px(8));

@@ -1,0 +1,107 @@
+// "Predict first" of the bundled lessons: what is asked cannot be read off the screen before it is answered.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "app/lessons.h"
+#include "tests/app/user.h"
+#include "viz/widgets/text_log.h"
+
+namespace attn::app {
+namespace {
+
+using testing::User;
+
+/// Whether a text has that word or number, and not as a part of a longer one.
+bool has_word(const std::string& text, const std::string& word) {
+  const auto joins = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.'; };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !joins(text[at - 1]);
+    const bool ends = at + word.size() == text.size() || !joins(text[at + word.size()]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+/// Numbers of one digit stand everywhere and answer nothing.
+bool tells(const std::string& answer) {
+  return std::ranges::count_if(answer, [](unsigned char c) { return std::isalnum(c) != 0; }) > 1;
+}
+
+class AskedLesson : public ::testing::TestWithParam<LessonFile> {};
+
+TEST_P(AskedLesson, ItsAnswerStandsInNoPanelThatIsSeen) {
+  const Subject subject = open_subject(GetParam().path.string(), DeviceChoice::simt);
+  User user(subject, 1920.0F, 1080.0F);
+  viz::TextLog log;
+  user.view.text_log = &log;
+  user.session().tell_scripts({});
+  for (const Stop& stop : subject.scenario.script.stops) {
+    SCOPED_TRACE(stop.name);
+    user.settle();
+    user.settle();
+    const viz::LessonNow asked = *user.frame().lesson;
+    EXPECT_EQ(asked.asking, !stop.predict.empty());
+    EXPECT_EQ(asked.question.find('{'), std::string::npos) << "its numbers are filled in: " << asked.question;
+    if (asked.asking && asked.right >= 0) {
+      const std::string answer = asked.choices[static_cast<std::size_t>(asked.right)];
+      for (const viz::TextLog::Entry& entry : log.entries) {
+        const std::string panel(entry.panel);
+        const bool covered = std::ranges::find(stop.hide, panel) != stop.hide.end();
+        if (covered || panel == "lesson" || panel.empty() || !tells(answer)) continue;
+        EXPECT_FALSE(has_word(entry.text, answer)) << answer << " stands in " << panel << ": " << entry.text;
+      }
+    }
+    if (asked.asking) user.press({.key = viz::keys::kSpace});
+    user.settle();
+    user.press({.key = viz::keys::kPageDown});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bundled, AskedLesson, ::testing::ValuesIn(lesson_files()),
+                         [](const auto& of) { return fmt::format("{:02}", of.param.number); });
+
+/// Pictures answer as well as words: who is in the batch, where a token was stored, which stages run.
+TEST(AskedLessons, WhatShowsTheAnswerIsCovered) {
+  const std::vector<LessonFile> files = lesson_files();
+  const std::vector<std::tuple<int, int, std::vector<std::string>>> all = {
+      {1, 2, {"strip", "stages"}},
+      {2, 2, {"strip"}},
+      {2, 4, {"stages"}},
+      {3, 2, {"pool", "weights"}},
+      {3, 3, {"pool"}},
+      {3, 4, {"pool"}},
+      {5, 2, {"pool", "tables"}},
+      {5, 4, {"strip"}},
+      {5, 5, {"pool", "tables"}},
+      {6, 1, {"stages", "timeline"}},
+      {6, 2, {"timeline"}},
+      {6, 5, {"strip", "mask"}},
+      {6, 7, {"timeline"}},
+      {7, 2, {"strip"}},
+      {9, 3, {"timeline"}},
+      {12, 2, {"strip", "mask", "weights", "pool"}}};
+  for (const auto& [number, stop, panels] : all) {
+    const auto file = std::ranges::find(files, number, &LessonFile::number);
+    ASSERT_NE(file, files.end());
+    User user(open_subject(fmt::format("{}#stop={}", file->path.string(), stop), DeviceChoice::simt), 1920.0F,
+              1080.0F);
+    user.session().tell_scripts({});
+    user.settle();
+    user.settle();
+    ASSERT_TRUE(user.frame().lesson->asking);
+    for (const std::string& panel : panels) {
+      const auto cover = user.marks().get("ring/" + panel);
+      ASSERT_TRUE(cover) << number << ", stop " << stop << ": " << panel;
+      EXPECT_EQ(cover->value, "hidden until you have guessed");
+    }
+    EXPECT_FALSE(user.marks().get("ring/strip/row/6")) << "nothing points under a cover";
+  }
+}
+
+}  // namespace
+}  // namespace attn::app

@@ -26,13 +26,13 @@ struct Moved {
 /// What attention of the step costs in rows of K and V for one KV head, by the way that it may be done. A
 /// decode step has to gather its keys, with pads up to the longest sequence, before it can repeat them; in
 /// prefill the packed rows are repeated as they are.
-struct Rows {
+struct MovedRows {
   std::uint64_t shared = 0;    // each key read once, through the tables
   std::uint64_t gathered = 0;  // read, written with pads, read with pads; 0: not in prefill
   std::uint64_t repeated = 0;  // ... and read, written for every query head of the group, read
 };
 
-Rows rows_of(const trace::StepRecord& step, const trace::ModelShape& model) {
+MovedRows moved_rows(const trace::StepRecord& step, const trace::ModelShape& model) {
   const auto keys = static_cast<std::uint64_t>(step.cu_seqlens_k.back());
   const auto group = static_cast<std::uint64_t>(model.num_heads / model.num_kv_heads);
   if (step.kind != trace::StepKind::decode) return {keys, 0, keys + 2 * group * keys};
@@ -43,7 +43,7 @@ Rows rows_of(const trace::StepRecord& step, const trace::ModelShape& model) {
 std::vector<Moved> moved_of(const trace::StepRecord& step, const trace::ModelShape& model, int layer) {
   std::vector<Moved> out;
   if (step.cu_seqlens_k.empty() || step.cu_seqlens_k.back() == 0) return out;
-  const Rows rows = rows_of(step, model);
+  const MovedRows rows = moved_rows(step, model);
   const std::uint64_t row = trace::kv_bytes(1, model.num_kv_heads, model.head_dim, model.dtype);
   const auto formula = [&](std::uint64_t count, std::string_view how) {
     return fmt::format("by formula: {} rows of {} K/V heads x {} x 2 x {} B, {}", count, model.num_kv_heads,

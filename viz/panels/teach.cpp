@@ -114,7 +114,9 @@ void draw_notes(Ui& ui, const Rect& rect) {
   rest.h -= row;
   if (!ui.view.teach.clock.empty()) {
     const Rect clock{rest.x, rest.bottom() - row, rest.w, row};
-    text_in(ui, FontRole::number, clock, ui[Color::text], ui.view.teach.clock, Align::left);
+    const bool fits = text_width(ui, FontRole::number, ui.view.teach.clock) <= clock.w;
+    text_in(ui, fits ? FontRole::number : FontRole::small, clock, ui[Color::text], ui.view.teach.clock,
+            Align::left);
     mark(ui, "notes/clock", clock, ui.view.teach.clock, "this computer's clock");
     rest.h -= row + ui.px(8);
   }

@@ -181,6 +181,8 @@ TEST(Lesson, HandlesSendAndChoicesAskForWhatTheySay) {
     ASSERT_TRUE(asks(screen, Command::Kind::turn_handle));
     EXPECT_EQ(screen.commands[0].text, "scores");
     EXPECT_EQ(screen.commands[0].value, "2");
+    screen.click(s.frame, "lesson/turn/scores/2");
+    EXPECT_FALSE(asks(screen, Command::Kind::turn_handle)) << "the second half of a double click";
     screen.click(s.frame, "lesson/turn/scores/0");
     EXPECT_FALSE(asks(screen, Command::Kind::turn_handle)) << "it is in force";
     screen.click(s.frame, "lesson/turn/cached_len/more");

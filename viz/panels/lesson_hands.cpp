@@ -43,8 +43,11 @@ void draw_values(Ui& ui, const Handle& handle, Rect& row) {
     const Rect box = cut_off(row, text_width(ui, FontRole::strong, label) + ui.px(16), ui.px(3));
     if (box.w <= 0.0F) return;
     const bool on = static_cast<int>(i) == handle.at;
+    // The second half of a double click was meant for what stood here before: the answers of a question.
+    const bool meant = !ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
     if (button(ui, fmt::format("lesson/turn/{}/{}", handle.name, label), box, label,
-               on ? "in force" : fmt::format("{}: {}", handle.name, label), true, on))
+               on ? "in force" : fmt::format("{}: {}", handle.name, label), true, on) &&
+        meant)
       turn(ui, handle, static_cast<int>(i));
   }
 }

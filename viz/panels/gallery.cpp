@@ -75,17 +75,25 @@ std::string progress_text(const LessonCard& card) {
   if (card.finished()) return "finished";
   if (card.seen == 0 && card.done == 0)
     return counted(card.stops, "stop") + ", " + counted(card.tasks, "task");
-  const std::string done =
-      fmt::format("{} of {} stops, {} of {} tasks", card.seen, card.stops, card.done, card.tasks);
-  return goes_on(card) ? fmt::format("{}; on at stop {}", done, card.at) : done;
+  return fmt::format("stop {} of {}, {} of {} tasks", goes_on(card) ? card.at : card.seen, card.stops,
+                     card.done, card.tasks);
+}
+
+constexpr const char* kFromStart = "From stop 1";
+
+/// In the lower right of a card whose lesson would go on in its middle.
+Rect from_start_box(const Ui& ui, const Rect& card) {
+  const float w = text_width(ui, FontRole::strong, kFromStart) + ui.px(18);
+  return {card.right() - ui.px(12) - w, card.bottom() - ui.px(20) - ui.px(24), w, ui.px(24)};
 }
 
 /// What was done of it, as a bar; a tick when it is finished.
-void draw_progress(const Ui& ui, const Rect& row, const LessonCard& card) {
+/// `text_w`: as much of the row is its words'.
+void draw_progress(const Ui& ui, const Rect& row, float text_w, const LessonCard& card) {
   const int whole = card.stops + card.tasks;
   const float share =
       whole == 0 ? 0.0F : static_cast<float>(card.seen + card.done) / static_cast<float>(whole);
-  text_in(ui, FontRole::small, {row.x, row.y, row.w, row.h - ui.px(9)},
+  text_in(ui, FontRole::small, {row.x, row.y, text_w, row.h - ui.px(9)},
           ui[card.finished() ? Color::ok : Color::muted], progress_text(card), Align::left);
   const Rect track{row.x, row.bottom() - ui.px(5), row.w, ui.px(5)};
   fill(ui, track, ui[Color::border], 1.0F, ui.px(2));
@@ -120,7 +128,8 @@ void draw_card(const Ui& ui, const Rect& box, const LessonCard& card, bool chose
   text_wrapped(ui, FontRole::text, about, ui[card.note.empty() ? Color::text : Color::error],
                card.note.empty() ? card.about : card.note, Align::left,
                std::max(1, static_cast<int>(about.h / line_h)));
-  draw_progress(ui, foot, card);
+  const float button_w = chosen && goes_on(card) ? from_start_box(ui, box).w + ui.px(6) : 0.0F;
+  draw_progress(ui, foot, foot.w - button_w, card);
 }
 
 /// The card that was chosen, and from where its lesson is told.
@@ -137,14 +146,6 @@ void open_lesson(Ui& ui, const PickedLesson& choice) {
   if (!choice.from_start && goes_on(card)) open.text += fmt::format("#stop={}", card.at);
   ui.commands.push_back(std::move(open));
   ui.view.shell.close();
-}
-
-constexpr const char* kFromStart = "From stop 1";
-
-/// In the lower right of a card whose lesson would go on in its middle.
-Rect from_start_box(const Ui& ui, const Rect& card) {
-  const float w = text_width(ui, FontRole::strong, kFromStart) + ui.px(18);
-  return {card.right() - ui.px(12) - w, card.bottom() - ui.px(20) - ui.px(24), w, ui.px(24)};
 }
 
 PickedLesson draw_cards(Ui& ui, const Rect& area) {

@@ -9,6 +9,7 @@
 #include "core/trace/step_diff.h"
 #include "core/trace/stolen_mass.h"
 #include "core/trace/tensor_values.h"
+#include "core/trace/tile_splits.h"
 
 namespace attn::trace {
 namespace {
@@ -65,14 +66,11 @@ std::string alpha_text(float alpha) {
 
 /// The first tile of a row, or of a split of its keys, rescales nothing: there is nothing yet.
 Hit rescale(const AttentionView& view) {
-  const int tiles_per_split = view.num_splits > 1 && view.k_tile > 0
-                                  ? std::max(1, view.keys_per_split / view.k_tile)
-                                  : std::max(1, view.num_tiles);
   for (int head = 0; head < view.num_heads; ++head) {
     for (int row = view.first_row; row < view.first_row + view.num_q; ++row) {
       for (int tile = 0; tile < view.num_tiles; ++tile) {
         const float alpha = view.tile_alpha[view.tile_at(head, row, tile)];
-        if (tile % tiles_per_split == 0 || !(alpha < 1.0F)) continue;
+        if (begins_at(view, tile) || !(alpha < 1.0F)) continue;
         return ConditionHit{.head = head,
                             .q_row = row,
                             .tile = tile,

@@ -188,8 +188,9 @@ struct Inspector::State {
       view->first_row = window.first_row;
       view->pool = pool;
       view->max_abs_diff_o = max_abs_diff(*o, cut_rows(record.o, window.first_row, window.num_rows));
-      view->levels =
-          level_costs(device, {&launched, &model(), &record.q, &record.k, &record.v, pool.get(), 0});
+      view->levels = levels.of(place.index, variant, [&] {
+        return level_costs(device, {&launched, &model(), &record.q, &record.k, &record.v, pool.get(), 0});
+      });
       view->k_lens.clear();
       view->attended.clear();
       for (std::size_t b = 0; b < static_cast<std::size_t>(launched.num_scheduled); ++b) {
@@ -256,6 +257,7 @@ struct Inspector::State {
   Device& device;
   std::shared_ptr<const Store> store;
   PoolHistory pools;
+  StepLevelCosts levels;
   Kept<Place, Seen> views;
   Kept<SideKey, Side> sides;
   Kept<PairKey, std::shared_ptr<const CompareView>> pairs;

@@ -145,6 +145,22 @@ TEST(TraceConditions, RescaleIsATileBehindTheFirst) {
   EXPECT_FALSE(check_condition(rescale, {}, nullptr, &view));
 }
 
+TEST(TraceConditions, ASplitBeginsAtTheFirstTileThatIsNotTheOneBefores) {
+  AttentionView view;
+  view.num_heads = view.num_q = 1;
+  view.num_tiles = 4;
+  view.k_tile = 4;
+  view.num_splits = 2;
+  view.keys_per_split = 10;  // tile 2, keys 8 to 11, straddles and is of split 0; tile 3 begins split 1
+  const Condition rescale{ConditionKind::rescale};
+  view.tile_alpha = {0.0F, 1.0F, 1.0F, 0.0F};
+  EXPECT_FALSE(check_condition(rescale, {}, nullptr, &view));
+  view.tile_alpha = {0.0F, 1.0F, 0.5F, 0.0F};
+  const auto hit = check_condition(rescale, {}, nullptr, &view);
+  ASSERT_TRUE(hit);
+  EXPECT_EQ(hit->tile, 2);
+}
+
 TEST(TraceConditions, NanIsFoundWhereItIs) {
   StepRecord step = *padded_run().recording->step(3);
   LayerRecord& layer = step.layers[1];

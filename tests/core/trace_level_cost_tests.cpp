@@ -3,6 +3,7 @@
 
 #include "core/trace/inspector.h"
 #include "core/trace/launch_shape.h"
+#include "core/trace/level_costs.h"
 #include "tests/core/trace_runs.h"
 
 namespace attn::trace::test {
@@ -59,6 +60,22 @@ TEST(LevelCosts, OfA16BitModelReachLevel3) {
 }
 
 TEST(LevelCosts, OfAGatheredDecodeCountTheGather) { expect_levels({}, {1, 2}, DecodePath::gather_padded); }
+
+TEST(LevelCosts, AreCountedOnceForAllLayersOfAStep) {
+  StepLevelCosts costs;
+  int counted = 0;
+  const auto count = [&] {
+    ++counted;
+    return std::vector<LevelCost>{{.level = counted, .kernel = {}}};
+  };
+  const Variant other{.level = 1};
+  EXPECT_EQ(costs.of(3, {}, count).front().level, 1);
+  EXPECT_EQ(costs.of(3, {}, count).front().level, 1);
+  EXPECT_EQ(costs.of(3, other, count).front().level, 2);
+  EXPECT_EQ(costs.of(3, {}, count).front().level, 1);
+  EXPECT_EQ(counted, 2);
+  EXPECT_EQ(costs.of(4, {}, count).front().level, 3) << "another step has other costs";
+}
 
 TEST(InspectedKernel, IsNamedWhereAnotherGaveTheOutput) {
   const auto device = make_simt_device();

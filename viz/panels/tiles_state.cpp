@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/trace/tile_splits.h"
+
 namespace attn::viz {
 namespace {
 
@@ -72,16 +74,15 @@ void fill_tile(const trace::AttentionView& view, const TileRow& row, const TileS
 }
 
 void fill_splits(const trace::AttentionView& view, TileRow& row) {
-  const int per_split = view.keys_per_split / std::max(1, view.k_tile);
   const auto batch = view.k_lens.size();
   const std::size_t all = static_cast<std::size_t>(view.num_splits) * view.num_heads * batch;
-  if (view.num_splits <= 1 || per_split <= 0 || view.partial_lse.size() != all) return;
+  if (view.num_splits <= 1 || view.keys_per_split <= 0 || view.partial_lse.size() != all) return;
   const int tiles = static_cast<int>(row.tiles.size());
   for (int s = 0; s < view.num_splits; ++s) {
     const std::size_t at = (static_cast<std::size_t>(s) * view.num_heads + row.head) * batch + row.rows.batch;
     SplitPart part;
-    part.first_tile = std::min(tiles, s * per_split);
-    part.end_tile = std::min(tiles, part.first_tile + per_split);
+    part.first_tile = std::min(tiles, trace::first_tile_of(view, s));
+    part.end_tile = std::min(tiles, trace::first_tile_of(view, s + 1));
     part.lse = view.partial_lse[at];
     part.o_norm = at < view.partial_o_norm.size() ? view.partial_o_norm[at] : NAN;
     part.weight = std::isinf(part.lse) ? 0.0 : std::exp(static_cast<double>(part.lse) - row.lse);
@@ -157,7 +158,6 @@ TileRow tile_row(const Frame& frame, const Selection& selection) {
   row.lse = view.lse[view.at(row.head, row.row, 1, 0)];
   find_ranges(view, row);
   const int count = std::min(view.num_tiles, (row.num_keys + view.k_tile - 1) / view.k_tile);
-  const int per_split = view.num_splits > 1 ? view.keys_per_split / view.k_tile : 0;
   row.tiles.reserve(static_cast<std::size_t>(count));
   int last = -1;
   for (int t = 0; t < count; ++t) {
@@ -165,8 +165,8 @@ TileRow tile_row(const Frame& frame, const Selection& selection) {
     tile.tile = t;
     tile.begin = t * view.k_tile;
     tile.end = std::min(row.num_keys, tile.begin + view.k_tile);
-    tile.split = per_split > 0 ? t / per_split : 0;
-    tile.first = t == 0 || (per_split > 0 && t % per_split == 0);
+    tile.split = trace::split_of_tile(view, t);
+    tile.first = trace::begins_at(view, t);
     fill_tile(view, row, tile.first ? nullptr : &row.tiles.back(), tile);
     if (tile.visited) last = t;
     row.l_max = std::max({row.l_max, tile.l_new, tile.l_old});

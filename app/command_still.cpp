@@ -113,10 +113,9 @@ void add_view(CLI::App& command, StillOptions& options) {
 
 void add_common(CLI::App& command, StillOptions& options) {
   command
-      .add_option(
-          "file", options.file,
-          "scenario, model, trace or tensor case; FILE#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0, or "
-          "LESSON#stop=3")
+      .add_option("file", options.file,
+                  "scenario, model, trace or tensor case; "
+                  "FILE#step=12&stage=attention&layer=0&head=2&seq=1&row=3&col=2&tile=0, or LESSON#stop=3")
       ->required();
   command.add_option("--size", options.size, "pixels, or 720p, 1080p, 1440p, 4k, square, vertical")
       ->capture_default_str();

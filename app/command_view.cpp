@@ -60,6 +60,7 @@ int view_file(const ViewOptions& options) {
   window.seconds = options.seconds;
   window.print_start = options.print_start;
   if (!options.theme.empty()) window.theme = *viz::theme_named(options.theme);
+  window.inside_step = subject.link.stage.has_value();
   show_window(window, [&](std::function<void()> changed) {
     auto session = std::make_unique<Session>(subject, choice, std::move(changed), options.trace);
     session->set_machine(machine);

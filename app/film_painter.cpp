@@ -111,6 +111,10 @@ void FilmPainter::start(const Shot& shot) {
   Session& session = footage_.session(shot.run);
   viz::ViewState view = view_of(look_, shot, shown);
   view.picture.title = footage_.title();
+  // A walk through stages shows each as it was then, not as the step left it.
+  if (shot.stop >= 0) {
+    if (const auto& walk = script_.stops[static_cast<std::size_t>(shot.stop)].walk) view.grain = walk->grain;
+  }
   session.select(shot.selection);
   session.frame();  // a comparison is of the step that is shown
   viz::Command compare;

@@ -64,6 +64,15 @@ void check_place(const Link& link, const trace::StepRecord& step, const trace::M
         "key tile");
 }
 
+/// The stage of that name; throws naming all when there is none.
+trace::Stage stage_named(const std::string& name, const std::string& text) {
+  const auto stage = trace::from_name<trace::Stage>(name);
+  if (!stage)
+    throw InputError(fmt::format("there is no stage '{}' ({}); choose one of {}", name, text,
+                                 trace::all_names<trace::Stage>()));
+  return *stage;
+}
+
 }  // namespace
 
 Link parse_link(const std::string& text) {
@@ -80,6 +89,11 @@ Link parse_link(const std::string& text) {
     const std::size_t equals = part.find('=');
     const std::string key = part.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    if (key == "stage") {
+      if (link.stage) throw InputError(fmt::format("'stage' stands twice ({}); write it once", text));
+      link.stage = stage_named(value, text);
+      continue;
+    }
     int number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number < 0) {
@@ -90,6 +104,7 @@ Link parse_link(const std::string& text) {
     if (part_of_link == kLinkParts.end()) {
       std::vector<std::string> known;
       for (const LinkPart& one : kLinkParts) known.emplace_back(one.name);
+      known.emplace_back("stage");
       throw InputError(
           fmt::format("unknown part '{}' after # ({}); known: {}", key, text, fmt::join(known, ", ")));
     }
@@ -237,6 +252,7 @@ viz::Selection selection_of(const Link& link, const trace::Store& store) {
   selection.q_row = link.row.value_or(-1);
   selection.k_col = link.col.value_or(-1);
   selection.tile = link.tile.value_or(-1);
+  selection.stage = link.stage.value_or(selection.stage);
   return selection;
 }
 

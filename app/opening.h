@@ -17,13 +17,15 @@ namespace attn::app {
 
 enum class FileKind { scenario, trace, tensor_case, model };
 
-/// FILE[#step=12&layer=0&head=2&seq=1&row=3&col=2&tile=0]: `step` is the engine's step number as the window
-/// shows it, row and col count within the sequence. Or LESSON#stop=3: a stop of its script, from 1.
+/// FILE[#step=12&stage=attention&layer=0&head=2&seq=1&row=3&col=2&tile=0]: `step` is the engine's step number
+/// as the window shows it, row and col count within the sequence; with a stage one stands inside the step. Or
+/// LESSON#stop=3: a stop of its script, from 1.
 struct Link {
   std::filesystem::path path;
   std::optional<int> step, layer, head, seq, row, col, tile;
+  std::optional<trace::Stage> stage = {};
   std::optional<int> stop = {};  // alone: it is a place already
-  bool has_place() const { return step || layer || head || seq || row || col || tile; }
+  bool has_place() const { return step || layer || head || seq || row || col || tile || stage; }
 };
 /// Throws InputError for an unknown or malformed part after '#'.
 Link parse_link(const std::string& text);

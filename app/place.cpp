@@ -31,6 +31,7 @@ viz::Selection selection_of(const Place& place, const trace::Store& store, const
 Place place_of(const Link& link) {
   Place place;
   place.step = link.step;
+  place.stage = link.stage;
   place.layer = link.layer;
   place.head = link.head;
   place.tile = link.tile;

@@ -46,6 +46,7 @@ viz::ViewState view_of(const StillOptions& options) {
 /// Where the link points; with a comparison when one is to be seen.
 void go_to_place(Session& session, const Link& link, viz::ViewState& view) {
   go_to_link(session, link);
+  if (link.stage) view.grain = trace::Grain::stage;
   if (view.stage != viz::StageView::compare) return;
   viz::Command compare;
   compare.kind = viz::Command::Kind::compare;

@@ -15,6 +15,7 @@ struct WindowOptions {
   double seconds = 0.0;               // close by itself after that long, 0 = when the user does (tests)
   bool print_start = false;           // time from program start to the first frame, to stderr
   std::optional<viz::ThemeId> theme;  // instead of the remembered one
+  bool inside_step = false;           // what is opened stands at a stage: the arrow keys go by stages
   bool gallery = false;               // begin with the cards of the lessons
   std::string note;                   // said on the status line at the start
   std::filesystem::path settings;     // where they are kept; "" = nowhere

@@ -19,8 +19,8 @@ namespace attn::viz {
 struct PoolView {
   int zoom = 0;                                   // sizes of cards above the one at which all fit
   int shown_block = -1;                           // selected block that was last scrolled to
-  std::shared_ptr<const trace::StepRecord> step;  // that `facts` is of
-  std::shared_ptr<const std::vector<BlockFacts>> facts;
+  std::shared_ptr<const trace::StepRecord> step;  // that `now` is of
+  std::shared_ptr<const PoolNow> now;
 };
 
 struct ChangesView {
@@ -42,7 +42,7 @@ struct TimelineView {
 };
 
 struct RequestsView {
-  int shown_seq = -1;  // selected sequence that was last scrolled to
+  int shown_seq = -1;  // sequence that was last scrolled to: the selected one, else the first of the batch
 };
 
 /// Sequences that lists last scrolled to, so that the wheel still scrolls.

@@ -50,7 +50,7 @@ std::string describe_sequence(const Frame& frame, const trace::SeqState& seq) {
 
 std::string describe_pool(const Frame& frame) {
   const trace::StepRecord& step = *frame.step;
-  const PoolCounts counts = count_blocks(step);
+  const PoolCounts counts = count_blocks(step.blocks);
   if (frame.manifest && frame.manifest->is_tensor_case())
     return step.blocks.empty() ? "No cache: the keys are packed.\n"
                                : fmt::format("Cache: {}.\n", counts_text(counts, false));

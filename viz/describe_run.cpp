@@ -41,9 +41,7 @@ std::string steps_in(const Frame& frame, int block, std::vector<bool> StepSummar
 
 std::string describe_block(const Frame& frame, int block) {
   if (block < 0 || static_cast<std::size_t>(block) >= frame.step->blocks.size()) return {};
-  const std::vector<BlockFacts> facts = gather_facts(frame);
-  std::string out = fmt::format("Selected {}.\n",
-                                one_line(block_text(frame, facts[static_cast<std::size_t>(block)], block)));
+  std::string out = fmt::format("Selected {}.\n", one_line(block_text(frame, pool_now(frame, {}), block)));
   if (frame.history)
     out += fmt::format("It was written in steps {} and read in steps {}.\n",
                        steps_in(frame, block, &StepSummary::written),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/trace/block_parent.h"
+#include "core/trace/names.h"
 #include "viz/lookup.h"
 
 namespace attn::viz {
@@ -16,16 +17,15 @@ BlockFacts* facts_of(std::vector<BlockFacts>& facts, int id) {
                                                                 : nullptr;
 }
 
-void add_owner(std::vector<BlockFacts>& facts, const trace::StepRecord& step, const trace::SeqState& seq,
-               int block_size) {
+void add_owner(PoolNow& now, const trace::SeqState& seq, int block_size) {
   for (std::size_t i = 0; i < seq.block_table.size(); ++i) {
-    BlockFacts* block = facts_of(facts, seq.block_table[i]);
+    BlockFacts* block = facts_of(now.facts, seq.block_table[i]);
     if (block == nullptr) continue;
     block->owners.push_back(seq.id);
     if (!block->tokens.empty()) continue;
     const std::size_t from = i * static_cast<std::size_t>(block_size);
     const auto filled = static_cast<std::size_t>(
-        std::max(0, step.blocks[static_cast<std::size_t>(seq.block_table[i])].num_filled));
+        std::max(0, now.pool.blocks[static_cast<std::size_t>(seq.block_table[i])].num_filled));
     for (std::size_t k = from; k < from + filled && k < seq.token_ids.size(); ++k)
       block->tokens.push_back(seq.token_ids[k]);
   }
@@ -33,9 +33,9 @@ void add_owner(std::vector<BlockFacts>& facts, const trace::StepRecord& step, co
 
 }  // namespace
 
-PoolCounts count_blocks(const trace::StepRecord& step) {
+PoolCounts count_blocks(const std::vector<trace::BlockState>& blocks) {
   PoolCounts counts;
-  for (const trace::BlockState& block : step.blocks) {
+  for (const trace::BlockState& block : blocks) {
     ++(block.ref_count > 0 ? counts.used : block.hash ? counts.cached_free : counts.free);
   }
   return counts;
@@ -49,22 +49,42 @@ std::string counts_text(const PoolCounts& counts, bool engine) {
   return fmt::format("{} of {} blocks in block_tables", counts.used, all);
 }
 
-std::vector<BlockFacts> gather_facts(const Frame& frame) {
+PoolNow pool_now(const Frame& frame, const trace::Moment& moment) {
   const trace::StepRecord& step = *frame.step;
-  std::vector<BlockFacts> facts(step.blocks.size());
+  PoolNow now{moment, trace::pool_at(step, moment), std::vector<BlockFacts>(step.blocks.size())};
+  std::vector<BlockFacts>& facts = now.facts;
   const int block_size = std::max(1, step.config.block_size);
-  for (std::size_t i = 0; i < step.blocks.size(); ++i) facts[i].tokens = step.blocks[i].token_ids;
-  for (const trace::SeqState& seq : step.seqs_after) add_owner(facts, step, seq, block_size);
+  for (std::size_t i = 0; i < facts.size(); ++i) facts[i].tokens = now.pool.blocks[i].token_ids;
+  for (const trace::SeqState& seq : moment.committed ? step.seqs_after : step.seqs)
+    add_owner(now, seq, block_size);
   for (const std::int32_t slot : step.slot_mapping) {
-    if (slot < 0 || !step.stored) continue;  // -1: a row that stores nothing
+    if (slot < 0 || !step.stored || !moment.stored) continue;  // -1: a row that stores nothing
     BlockFacts* block = facts_of(facts, slot / block_size);
     if (block == nullptr) continue;
     block->written_offsets.push_back(slot % block_size);
     ++block->written;
   }
   const std::vector<bool> read = blocks_read(step);
-  for (std::size_t i = 0; i < facts.size(); ++i) facts[i].read = read[i];
-  return facts;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    facts[i].read = moment.read && read[i];
+    facts[i].changed = frame.previous && i < frame.previous->blocks.size() &&
+                       frame.previous->blocks[i] != now.pool.blocks[i];
+  }
+  return now;
+}
+
+trace::Moment moment_shown(const Frame& frame, const Selection& selection, trace::Grain grain) {
+  const bool engine = frame.manifest == nullptr || !frame.manifest->is_tensor_case();
+  if (!frame.step || !engine || grain == trace::Grain::step) return {};
+  return trace::after_stage(*frame.step, selection.stage);
+}
+
+std::string moment_text(const Frame& frame, const Selection& selection, trace::Grain grain) {
+  if (!frame.step || (frame.manifest != nullptr && frame.manifest->is_tensor_case())) return {};
+  if (moment_shown(frame, selection, grain).committed) return "after the step";
+  const bool in_layer = selection.stage >= trace::Stage::qkv_rope && selection.stage <= trace::Stage::out_mlp;
+  return fmt::format("after {}{}", trace::name_of(selection.stage),
+                     in_layer ? fmt::format(" of layer {}", selection.layer) : "");
 }
 
 std::vector<bool> blocks_written(const trace::StepRecord& step) {

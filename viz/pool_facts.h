@@ -1,5 +1,5 @@
-// What a step did to each block, gathered once per frame from its record: owners, slots written, whether
-// attention read it, and the tokens whose K/V it holds.
+// The pool at a moment of a step, and what the step did to each block up to then, gathered from its record:
+// owners, slots written, whether attention read it, and the tokens whose K/V it holds.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "core/trace/step_moment.h"
 #include "viz/frame.h"
 
 namespace attn::viz {
 
 struct BlockFacts {
-  std::vector<int> owners;           // sequence ids that hold it after commit, batch order
+  std::vector<int> owners;           // sequence ids that hold it, batch order
   std::vector<int> written_offsets;  // slots written in this step
   int written = 0;
   bool read = false;
+  bool changed = false;              // since the step before
   std::vector<std::int32_t> tokens;  // of the filled slots, as far as known
 
   bool wrote(int offset) const {
@@ -32,7 +34,7 @@ struct PoolCounts {
   int free = 0;
 };
 
-PoolCounts count_blocks(const trace::StepRecord& step);
+PoolCounts count_blocks(const std::vector<trace::BlockState>& blocks);
 /// "3 used + 1 cached-free + 4 free = 8"; without an engine, what the block tables of the case name.
 std::string counts_text(const PoolCounts& counts, bool engine);
 /// By block id: whether the step stored K/V into it, and whether its attention read it.
@@ -51,7 +53,18 @@ std::string changes_at(const Frame& frame, std::string_view where);
 /// Whether Frame::changes names the block.
 bool block_changed(const Frame& frame, int block);
 
-/// One entry per block, by position in StepRecord::blocks.
-std::vector<BlockFacts> gather_facts(const Frame& frame);
+/// The pool at a moment of the step.
+struct PoolNow {
+  trace::Moment moment;
+  trace::PoolState pool;
+  std::vector<BlockFacts> facts;  // by block id
+};
+PoolNow pool_now(const Frame& frame, const trace::Moment& moment);
+
+/// The moment that panels of the engine's bookkeeping show: after the step at step grain, and of what no
+/// engine ran; inside a step, when the stage at the cursor has run.
+trace::Moment moment_shown(const Frame& frame, const Selection& selection, trace::Grain grain);
+/// "after the step", "after store_kvcache of layer 0".
+std::string moment_text(const Frame& frame, const Selection& selection, trace::Grain grain);
 
 }  // namespace attn::viz

@@ -175,5 +175,31 @@ TEST(BlockArrows, LeadFromTheSelectedSequencesTableToItsBlocks) {
   EXPECT_FALSE(screen.marks.get("arrows/0"));
 }
 
+/// The badge of a shared block keeps off its glyphs and its slots, at every size of cards.
+TEST(BlockPool, TheBadgeCoversNothing) {
+  int badges = 0;
+  for (const int blocks : {16, 30, 40, 60, 90}) {
+    for (const WindowSize size : {WindowSize{1280, 720}, {1600, 900}, {1920, 1080}}) {
+      const Sample s = sample::make({.path = trace::AttentionPath::prefill_paged,
+                                     .num_blocks = blocks,
+                                     .seqs = {{1, 12, 12, 8, 4, {5, 2, 11}}, {0, 10, 11, 10, 0, {5, 2, 9}}}});
+      Headless screen(size.w, size.h);
+      screen.draw(s.frame);
+      for (const int block : {5, 2}) {
+        const auto badge = screen.marks.get(fmt::format("pool/badge/{}", block));
+        const auto read = screen.marks.get(fmt::format("pool/read/{}", block));
+        if (!badge || !read) continue;
+        ++badges;
+        EXPECT_TRUE(inside(screen.marks.get(fmt::format("pool/block/{}", block))->rect, badge->rect));
+        EXPECT_LE(badge->rect.right(), read->rect.x) << blocks << " blocks at " << size.w;
+        const auto slot = screen.marks.get(fmt::format("pool/slot/{}", block * 4));
+        if (!slot) continue;
+        EXPECT_LE(badge->rect.bottom(), slot->rect.y + 1.0F) << blocks << " blocks at " << size.w;
+      }
+    }
+  }
+  EXPECT_GE(badges, 12);
+}
+
 }  // namespace
 }  // namespace attn::viz

@@ -13,17 +13,7 @@
 namespace attn::viz {
 namespace {
 
-using Facts = std::shared_ptr<const std::vector<BlockFacts>>;
-
-/// Gathered once per step, not once per frame: a pool may have thousands of blocks.
-Facts facts_of(Ui& ui) {
-  PoolView& view = ui.view.data.pool;
-  if (view.step != ui.frame.step || !view.facts) {
-    view.step = ui.frame.step;
-    view.facts = std::make_shared<const std::vector<BlockFacts>>(gather_facts(ui.frame));
-  }
-  return view.facts;
-}
+using Now = std::shared_ptr<const PoolNow>;
 
 /// The part of a card that is on screen when the drawing is done; marks resolve later.
 struct Clip {
@@ -43,7 +33,7 @@ int number_of(std::string_view text) {
 
 /// Marks are made after the frame is drawn, so they keep the records they read; token texts would be too much
 /// to keep, a mark names tokens by id.
-void add_families(Ui& ui, const PoolLayout& layout, const Facts& facts, Clip clip) {
+void add_families(Ui& ui, const PoolLayout& layout, const Now& now, Clip clip) {
   const auto frame = std::make_shared<Frame>();
   frame->step = ui.frame.step;
   frame->changes = ui.frame.changes;
@@ -52,8 +42,7 @@ void add_families(Ui& ui, const PoolLayout& layout, const Facts& facts, Clip cli
     if (block < 0 || block >= layout.num_blocks) return std::nullopt;
     const auto rect = clip.of(layout.card(block));
     if (!rect) return std::nullopt;
-    return Mark{fmt::format("pool/block/{}", block), *rect,
-                block_text(*frame, (*facts)[static_cast<std::size_t>(block)], block),
+    return Mark{fmt::format("pool/block/{}", block), *rect, block_text(*frame, *now, block),
                 block_source(*frame, block)};
   });
   if (layout.detail != CardDetail::slots) return;
@@ -64,7 +53,7 @@ void add_families(Ui& ui, const PoolLayout& layout, const Facts& facts, Clip cli
     const int block = slot / size;
     const auto rect = clip.of(layout.slot(block, slot % size, scale));
     if (!rect) return std::nullopt;
-    const bool filled = slot % size < frame->step->blocks[static_cast<std::size_t>(block)].num_filled;
+    const bool filled = slot % size < now->pool.blocks[static_cast<std::size_t>(block)].num_filled;
     return Mark{fmt::format("pool/slot/{}", slot), *rect,
                 fmt::format("slot {} = block {} * {} + {}, {}", slot, block, size, slot % size,
                             filled ? "written" : "not written"),
@@ -72,14 +61,13 @@ void add_families(Ui& ui, const PoolLayout& layout, const Facts& facts, Clip cli
   });
 }
 
-void answer_mouse(Ui& ui, const PoolLayout& layout, const Facts& facts, const Rect& area) {
+void answer_mouse(Ui& ui, const PoolLayout& layout, const Now& now, const Rect& area) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (!touch(ui, area).hovered) return;
   const int block = layout.at(mouse.x, mouse.y);
   if (block < 0 || !layout.card(block).contains(mouse.x, mouse.y)) return;
   ui.view.next_hover.block = block;
-  tooltip(ui, block_text(ui.frame, (*facts)[static_cast<std::size_t>(block)], block),
-          block_source(ui.frame, block));
+  tooltip(ui, block_text(ui.frame, *now, block), block_source(ui.frame, block));
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
     select(ui, [&](Selection& s) { s.block = s.block == block ? -1 : block; });
 }
@@ -121,7 +109,7 @@ float draw_zoom(Ui& ui, const Rect& title, const PoolLayout& layout) {
 
 void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
   const trace::StepRecord& step = *ui.frame.step;
-  const PoolCounts counts = count_blocks(step);
+  const PoolCounts counts = count_blocks(pool_shown(ui)->pool.blocks);
   const float left = title.x + text_width(ui, FontRole::strong, "Block pool") + ui.px(36);
   const float right = draw_zoom(ui, title, layout);
   if (right <= left) return;
@@ -131,11 +119,18 @@ void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
   const std::string brief =
       engine ? fmt::format("{}+{}+{} = {}", counts.used, counts.cached_free, counts.free, step.blocks.size())
              : fmt::format("{} of {}", counts.used, step.blocks.size());
-  text_in(ui, FontRole::small, box, ui[Color::muted],
-          first_fitting(ui, FontRole::small, box.w, {sum, brief, ""}), Align::right);
+  const std::string when = moment_text(ui.frame, ui.selection, ui.view.grain);
+  const std::string timed = when.empty() ? "" : when + "  \xC2\xB7  ";
+  const std::string timed_sum = timed + sum, timed_brief = timed + brief;
+  // Inside a step it matters more when this is than how much there is.
+  const bool inside = !moment_shown(ui.frame, ui.selection, ui.view.grain).committed;
+  const std::string_view shown =
+      inside ? first_fitting(ui, FontRole::small, box.w, {timed_sum, timed_brief, when})
+             : first_fitting(ui, FontRole::small, box.w, {timed_sum, sum, brief, ""});
+  text_in(ui, FontRole::small, box, ui[inside ? Color::accent : Color::muted], shown, Align::right);
   mark(ui, "pool/sum", box,
        engine ? sum + "\ncached-free: ref_count 0, but the hash is kept and can be hit" : sum,
-       engine ? fmt::format("blocks, after commit of step {}", step.step) : "block_tables I32 of the case");
+       engine ? fmt::format("blocks of step {}, {}", step.step, when) : "block_tables I32 of the case");
 }
 
 /// What borders and glyphs mean, as far as the line has room.
@@ -167,7 +162,7 @@ void draw_legend(Ui& ui, const Rect& box) {
 }
 
 void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
-  const Facts facts = facts_of(ui);
+  const Now now = pool_shown(ui);
   const bool scrolls = layout.content_h > area.h + 0.5F;
   // Room for rings of the outermost cards; their cards stay inside.
   const Rect clip_area{area.x - ui.px(3), area.y - ui.px(3), area.w + ui.px(6), area.h + ui.px(6)};
@@ -180,11 +175,11 @@ void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
   const int first = first_row * layout.columns;
   const int end = std::min(layout.num_blocks, end_row * layout.columns);
   if (layout.detail == CardDetail::tile)
-    draw_tiles(ui, layout, *facts, first, end);
+    draw_tiles(ui, layout, *now, first, end);
   else
-    draw_cards(ui, layout, *facts, first, end);
-  answer_mouse(ui, layout, facts, clip_area);
-  add_families(ui, layout, facts, {clip_area});
+    draw_cards(ui, layout, *now, first, end);
+  answer_mouse(ui, layout, now, clip_area);
+  add_families(ui, layout, now, {clip_area});
   end_scroll(ui, layout.y + layout.content_h + ui.px(3));
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/common/paged_kv.h"
 #include "viz/lookup.h"
+#include "viz/panels/pool_cards.h"
 #include "viz/panels/tables_map.h"
 #include "viz/widgets/paint.h"
 
@@ -25,9 +26,12 @@ int position_of(const Ui& ui, const trace::SeqState& seq) {
   return seq.num_cached_tokens + std::max(1, seq.num_scheduled_tokens) - 1;
 }
 
-bool shared(const trace::StepRecord& step, int block) {
-  return block >= 0 && static_cast<std::size_t>(block) < step.blocks.size() &&
-         step.blocks[static_cast<std::size_t>(block)].ref_count > 1;
+/// How many tables name the block at the moment that is shown.
+int references(Ui& ui, int block) {
+  const std::vector<trace::BlockState>& blocks = pool_shown(ui)->pool.blocks;
+  return block >= 0 && static_cast<std::size_t>(block) < blocks.size()
+             ? blocks[static_cast<std::size_t>(block)].ref_count
+             : 0;
 }
 
 /// The rule and, below it, the rule with numbers; in one line's room only the latter.
@@ -118,9 +122,8 @@ std::vector<int> changed_entries(const Frame& frame, int seq) {
 }
 
 /// A cell, or, for an entry that rows below have too, one bracket over all of them.
-void draw_cell(const Ui& ui, const Rect& box, const trace::SeqState& seq, int block, bool spans,
-               bool lit_cell) {
-  const bool twice = spans || shared(*ui.frame.step, block);
+void draw_cell(Ui& ui, const Rect& box, const trace::SeqState& seq, int block, bool spans, bool lit_cell) {
+  const bool twice = spans || references(ui, block) > 1;
   fill(ui, box, spans ? ui[Color::raised] : tint_of(ui, seq.id), 1.0F, ui.px(2));
   outline(ui, box, twice ? ui[Color::text] : hue_of(ui, seq.id), 1.0F, ui.px(2));
   if (twice) outline(ui, {box.x + 2, box.y + 2, box.w - 4, box.h - 4}, ui[Color::text], 1.0F);
@@ -133,9 +136,7 @@ void draw_cell(const Ui& ui, const Rect& box, const trace::SeqState& seq, int bl
 void answer_cell(Ui& ui, const Rect& box, const trace::SeqState& seq, int index, bool changed) {
   const trace::StepRecord& step = *ui.frame.step;
   const int block = seq.block_table[static_cast<std::size_t>(index)];
-  const int refs = static_cast<std::size_t>(block) < step.blocks.size()
-                       ? step.blocks[static_cast<std::size_t>(block)].ref_count
-                       : 0;
+  const int refs = references(ui, block);
   const Hit hit =
       mark(ui, fmt::format("tables/cell/{}/{}", seq.id, index), box,
            fmt::format("{}: logical block {} \xE2\x86\x92 physical block {}{}{}", seq_letter(seq.id), index,
@@ -269,6 +270,14 @@ void draw_many(Ui& ui, const std::vector<TableRow>& rows, const Rect& area, int 
   draw_tables_map(ui, seqs, {area.x + ui.px(2), y, area.w - ui.px(4), area.bottom() - y - ui.px(2)}, focus);
 }
 
+/// Tables stay as scheduling left them until commit, which takes those of finished sequences away.
+std::string when_text(const Ui& ui) {
+  const std::string when = moment_text(ui.frame, ui.selection, ui.view.grain);
+  if (when.empty()) return when;
+  const bool after = moment_shown(ui.frame, ui.selection, ui.view.grain).committed;
+  return (after ? "as the step ran" : when) + "  \xC2\xB7  ";
+}
+
 void draw_tables(Ui& ui, int focus) {
   const trace::StepRecord& step = *ui.frame.step;
   const trace::SeqState& focused = *find_seq(step.seqs, focus);
@@ -295,8 +304,8 @@ void draw_block_tables(Ui& ui, const Rect& rect) {
   if (!begin_panel(ui, "tables", rect, "Block tables",
                    step == nullptr || packed
                        ? ""
-                       : fmt::format("logical \xE2\x86\x92 physical  \xC2\xB7  block_size {}",
-                                     step->config.block_size)))
+                       : fmt::format("{}logical \xE2\x86\x92 physical  \xC2\xB7  block_size {}",
+                                     when_text(ui), step->config.block_size)))
     return;
   const int focus = focus_seq(ui.frame, ui.selection);
   if (focus < 0 || packed) {

@@ -9,6 +9,7 @@
 
 #include "viz/lookup.h"
 #include "viz/panels/lesson.h"
+#include "viz/pool_facts.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -71,7 +72,9 @@ std::vector<std::string> variants_of(const Ui& ui) {
   const Frame& frame = ui.frame;
   if (frame.work.active()) return {frame.work.text};
   if (!ui.view.picture.caption.empty()) return {ui.view.picture.caption};
-  std::vector<std::string> out = {step_sentence(frame)};
+  std::vector<std::string> out;
+  // Before a token is sampled there is none to tell.
+  if (moment_shown(frame, ui.selection, ui.view.grain).sampled) out.push_back(step_sentence(frame));
   if (frame.step) {
     out.push_back(is_prefill(*frame.step) ? prefill_sentence(*frame.step) : decode_sentence(*frame.step));
     out.push_back(brief_sentence(*frame.step));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
@@ -27,9 +28,9 @@ struct Card {
   int owner() const { return facts.owners.empty() ? -1 : facts.owners.front(); }
 };
 
-Card card_of(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int block) {
+Card card_of(const PoolLayout& layout, const PoolNow& now, int block) {
   const auto i = static_cast<std::size_t>(block);
-  return {ui.frame.step->blocks[i], facts[i], layout.card(block)};
+  return {now.pool.blocks[i], now.facts[i], layout.card(block)};
 }
 
 /// Dotted when free, brighter dotted when its contents can still be hit, solid in the owner's hue when one
@@ -49,13 +50,19 @@ void draw_surface(const Ui& ui, const Card& card) {
   outline(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in}, edge, 1.0F);
 }
 
+/// A mark without an answer: the card has it.
+void note(const Ui& ui, std::string name, const Rect& rect) {
+  if (const Rect seen = visible_part(ui, rect); seen.w > 0.0F) ui.marks.add(std::move(name), seen);
+}
+
 /// "×2" in inverse colours, right-aligned at `right`; returns its left edge.
-float draw_badge(const Ui& ui, float right, float y, float h, int ref_count) {
-  const std::string text = fmt::format("\xC3\x97{}", ref_count);
+float draw_badge(const Ui& ui, const Card& card, float right, float y, float h) {
+  const std::string text = fmt::format("\xC3\x97{}", card.block.ref_count);
   const float w = text_width(ui, FontRole::mono_small, text) + ui.px(4);
   const Rect box{right - w, y, w, h};
   fill(ui, box, ui[Color::text], 1.0F, ui.px(2));
   text_in(ui, FontRole::mono_small, box, ui[Color::panel], text, Align::center);
+  note(ui, fmt::format("pool/badge/{}", card.block.id), box);
   return box.x - ui.px(3);
 }
 
@@ -65,6 +72,7 @@ float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float
   if (card.facts.read && right - glyph > left) {
     right -= glyph;
     triangle_up(ui, right, y, glyph, ui[Color::accent]);
+    if (card.shared()) note(ui, fmt::format("pool/read/{}", card.block.id), {right, y, glyph, glyph});
     right -= ui.px(2);
   }
   if (card.facts.written > 0 && right - glyph > left) {
@@ -75,8 +83,9 @@ float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float
   return right;
 }
 
-/// Id at the left; glyphs, badge and hash tag at the right, as far as there is room.
-void draw_heading(const Ui& ui, const Card& card, bool badge_here) {
+/// Id at the left; glyphs, badge and hash tag at the right, as far as there is room. Below the glyphs a badge
+/// would cover the slots: the double border alone says then that the block is shared, and its card how often.
+void draw_heading(const Ui& ui, const Card& card) {
   const float pad = ui.px(card.shared() ? 6 : 5);
   const Rect box{card.rect.x + pad, card.rect.y + ui.px(card.low(ui) ? 2 : 4), card.rect.w - 2.0F * pad,
                  ui.px(13)};
@@ -84,8 +93,9 @@ void draw_heading(const Ui& ui, const Card& card, bool badge_here) {
   const float used = text_in(ui, FontRole::mono, box, ink, std::to_string(card.block.id), Align::left);
   const float left = box.x + used + ui.px(3);
   float right = draw_glyphs(ui, card, left, box.right(), box.y + ui.px(3));
-  if (badge_here && card.shared() && right - ui.px(20) > left)
-    right = draw_badge(ui, right, box.y, box.h, card.block.ref_count);
+  const float badge_w =
+      text_width(ui, FontRole::mono_small, fmt::format("\xC3\x97{}", card.block.ref_count)) + ui.px(4);
+  if (card.shared() && right - badge_w >= left) right = draw_badge(ui, card, right, box.y, box.h);
   if (!card.block.hash) return;
   right -= ui.px(2);
   const std::string tag = hash_tag(*card.block.hash);
@@ -129,10 +139,6 @@ void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
   const float h = ui.px(card.low(ui) ? 4 : 5);
   Rect bar{card.rect.x + in, card.rect.bottom() - (card.low(ui) ? ui.px(4) : in) - h, card.rect.w - 2.0F * in,
            h};
-  if (card.shared())
-    bar.w = draw_badge(ui, bar.right(), card.rect.bottom() - ui.px(card.low(ui) ? 14 : 17),
-                       ui.px(card.low(ui) ? 11 : 12), card.block.ref_count) -
-            bar.x;
   const Rgb full = card.cached_free()  ? ui[Color::unwritten]
                    : card.owner() >= 0 ? hue_of(ui, card.owner())
                                        : ui[Color::stroke];
@@ -186,11 +192,10 @@ void draw_tile(const Ui& ui, const Card& card) {
 }
 
 /// Cells of one row: used ones in runs of one owner, a small square for cached-free, a hole for shared.
-void draw_cell_row(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
-                   int end) {
+void draw_cell_row(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int first, int end) {
   int run = first;
   const auto look = [&](int block) {
-    const Card card = card_of(ui, layout, facts, block);
+    const Card card = card_of(layout, now, block);
     return card.free() ? -2 : card.owner();
   };
   for (int i = first; i < end; i = run) {
@@ -203,7 +208,7 @@ void draw_cell_row(const Ui& ui, const PoolLayout& layout, const std::vector<Blo
          owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke]);
   }
   for (int i = first; i < end; ++i) {
-    const Card card = card_of(ui, layout, facts, i);
+    const Card card = card_of(layout, now, i);
     if (!card.cached_free() && !card.shared()) continue;
     const float in = std::max(1.0F, std::round(card.rect.w * 0.3F));
     const Rect core{card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in};
@@ -240,11 +245,28 @@ std::string hash_text(const trace::StepRecord& step, const trace::BlockState& bl
                                            : "not in the pool any more");
 }
 
+/// From the step before; after the step that is what Frame::changes names, which may come later.
+bool differs(const Frame& frame, const PoolNow& now, int block) {
+  return now.moment.committed ? block_changed(frame, block)
+                              : now.facts[static_cast<std::size_t>(block)].changed;
+}
+
 }  // namespace
 
-std::string block_text(const Frame& frame, const BlockFacts& facts, int block) {
+std::shared_ptr<const PoolNow> pool_shown(Ui& ui) {
+  PoolView& view = ui.view.data.pool;
+  const trace::Moment moment = moment_shown(ui.frame, ui.selection, ui.view.grain);
+  if (view.step != ui.frame.step || !view.now || view.now->moment != moment) {
+    view.step = ui.frame.step;
+    view.now = std::make_shared<const PoolNow>(pool_now(ui.frame, moment));
+  }
+  return view.now;
+}
+
+std::string block_text(const Frame& frame, const PoolNow& now, int block) {
   const trace::StepRecord& step = *frame.step;
-  const trace::BlockState& b = step.blocks[static_cast<std::size_t>(block)];
+  const trace::BlockState& b = now.pool.blocks[static_cast<std::size_t>(block)];
+  const BlockFacts& facts = now.facts[static_cast<std::size_t>(block)];
   std::string text = fmt::format("block {}: {}, {} of {} slots filled\n{}", b.id, state_text(step, b),
                                  b.num_filled, step.config.block_size, hash_text(step, b));
   for (std::size_t i = 0; i < facts.owners.size() && i < 8; ++i)
@@ -255,6 +277,7 @@ std::string block_text(const Frame& frame, const BlockFacts& facts, int block) {
   if (facts.tokens.size() > 16) text += fmt::format(" and {} more", facts.tokens.size() - 16);
   if (facts.written > 0) text += fmt::format("\n{} slots written in this step", facts.written);
   if (facts.read) text += "\nread in this step";
+  if (!now.moment.committed) return text;
   const std::string changes = changes_at(frame, fmt::format("block {}", block));
   if (!changes.empty()) text += fmt::format("\nchanged since step {}:\n{}", frame.changes->before, changes);
   return text;
@@ -264,42 +287,40 @@ std::string block_source(const Frame& frame, int block) {
   return fmt::format("blocks[{}], slot_mapping I32, after commit of step {}", block, frame.step->step);
 }
 
-void draw_cards(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
-                int end) {
+void draw_cards(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int first, int end) {
   const int block_size = std::max(1, ui.frame.step->config.block_size);
   for (int i = first; i < end; ++i) {
-    const Card card = card_of(ui, layout, facts, i);
+    const Card card = card_of(layout, now, i);
     const bool slots = layout.detail == CardDetail::slots;
     draw_surface(ui, card);
-    draw_heading(ui, card, slots);
+    draw_heading(ui, card);
     if (slots)
       draw_slots(ui, card, layout, block_size, (end - first) * block_size <= kSlotsWithText);
     else
       draw_fill_bar(ui, card, block_size);
-    if (block_changed(ui.frame, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);
+    if (differs(ui.frame, now, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);
     if (card.facts.written > 0 && lit(ui, "slot_mapping"))
       outline(ui, card.rect, ui[Color::accent], ui.px(2), ui.px(3));
     draw_rings(ui, card.rect, i, 1.0F);
   }
 }
 
-void draw_tiles(const Ui& ui, const PoolLayout& layout, const std::vector<BlockFacts>& facts, int first,
-                int end) {
+void draw_tiles(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int first, int end) {
   if (first >= end) return;
   if (layout.card_w >= ui.px(kTileWithId) && end - first <= kMostCards) {
-    for (int i = first; i < end; ++i) draw_tile(ui, card_of(ui, layout, facts, i));
+    for (int i = first; i < end; ++i) draw_tile(ui, card_of(layout, now, i));
   } else {
     draw_grid(ui, layout, first, end);
     for (int i = first; i < end; i += layout.columns)
-      draw_cell_row(ui, layout, facts, i, std::min(end, i + layout.columns));
+      draw_cell_row(ui, layout, now, i, std::min(end, i + layout.columns));
   }
   for (int i = first; i < end; ++i) {
     const Rect rect = layout.card(i);
-    if (block_changed(ui.frame, i)) {
+    if (differs(ui.frame, now, i)) {
       const float side = std::max(2.0F, std::round(rect.w * 0.3F));
       fill(ui, {rect.x, rect.y, side, side}, ui[Color::warning]);
     }
-    if (facts[static_cast<std::size_t>(i)].written > 0 && lit(ui, "slot_mapping"))
+    if (now.facts[static_cast<std::size_t>(i)].written > 0 && lit(ui, "slot_mapping"))
       outline(ui, rect, ui[Color::accent], ui.px(1));
     draw_rings(ui, rect, i, 2.0F);
   }

@@ -8,6 +8,7 @@
 
 #include "viz/lookup.h"
 #include "viz/panels/prompt_box.h"
+#include "viz/pool_facts.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/scroll_fade.h"
 
@@ -20,13 +21,14 @@ constexpr int kTokensOfOthers = 48;
 // With more requests than this, only the selected one shows its tokens; the others are a line with a bar.
 constexpr int kWithTokens = 8;
 
-enum class Chip : unsigned char { cached, computed, waiting, generated, newest, past };
+enum class Chip : unsigned char { cached, pending, computed, waiting, generated, sampled, newest, past };
 
 struct Request {
   int id = 0;
   const trace::SeqState* ran = nullptr;    // as the step ran
-  const trace::SeqState* after = nullptr;  // after commit, with the sampled token
-  bool ended = false;                      // in an earlier step: no longer in the record, its text stays
+  const trace::SeqState* shown = nullptr;  // at the moment shown: with the token sampled by then
+  int ended_in = -1;  // step of the recording, before this one: no longer in the record, its text stays
+  bool ended() const { return ended_in >= 0; }
 };
 
 std::string label_of(const Frame& frame, int id) {
@@ -37,43 +39,55 @@ std::string label_of(const Frame& frame, int id) {
 }
 
 /// What the request is doing in this step, in the reader's words.
-std::string status_of(const Frame& frame, const Request& request) {
-  if (request.ended) return "finished";
+std::string status_of(const Frame& frame, const Request& request, const trace::Moment& moment) {
+  if (request.ended()) return "finished";
   const trace::StepRecord& step = *frame.step;
   const auto has = [&](const std::vector<int>& ids) {
     return std::find(ids.begin(), ids.end(), request.id) != ids.end();
   };
-  if (has(step.finished)) return "finished";
+  if (moment.committed && has(step.finished)) return "finished";
   if (has(step.preempted)) return "preempted";
   if (batch_rows(frame, request.id).batch >= 0) return is_prefill(step) ? "prefill" : "decode";
   return request.ran->status == trace::SeqStatus::waiting ? "waiting" : "not in this step";
 }
 
-Chip chip_of(const Request& request, int pos) {
+Chip chip_of(const Request& request, int pos, const trace::Moment& moment) {
   const trace::SeqState& ran = *request.ran;
-  if (pos >= ran.num_tokens) return Chip::newest;
+  if (pos >= ran.num_tokens) return moment.committed ? Chip::newest : Chip::sampled;
+  const bool scheduled =
+      pos >= ran.num_cached_tokens && pos < ran.num_cached_tokens + ran.num_scheduled_tokens;
+  if (scheduled && !moment.stored && !request.ended()) return Chip::pending;
   if (pos >= ran.num_prompt_tokens) return Chip::generated;
-  if (request.ended) return Chip::past;
+  if (request.ended()) return Chip::past;
   if (pos < ran.num_cached_tokens) return Chip::cached;
-  return pos < ran.num_cached_tokens + ran.num_scheduled_tokens ? Chip::computed : Chip::waiting;
+  return scheduled ? Chip::computed : Chip::waiting;
 }
 
 const char* chip_text(Chip chip) {
   switch (chip) {
     case Chip::cached:
       return "prompt, K/V already in the cache";
+    case Chip::pending:
+      return "in this step, K/V not stored yet";
     case Chip::computed:
       return "prompt, computed in this step";
     case Chip::waiting:
       return "prompt, not computed yet";
     case Chip::generated:
       return "generated";
+    case Chip::sampled:
+      return "sampled in this step, appended at commit";
     case Chip::newest:
       return "sampled in this step";
     case Chip::past:
       return "prompt of a finished request";
   }
   return "";
+}
+
+/// Of the record, that the tokens shown are of.
+std::string_view array_of(const Request& request) {
+  return request.shown == request.ran && !request.ended() ? "seqs" : "seqs_after";
 }
 
 void draw_chip(const Ui& ui, const Rect& box, int seq, Chip chip, std::string_view text) {
@@ -83,6 +97,10 @@ void draw_chip(const Ui& ui, const Rect& box, int seq, Chip chip, std::string_vi
       fill(ui, box, tint_of(ui, seq), 1.0F, round);
       line(ui, box.x + round, box.bottom() - 1.0F, box.right() - round, box.bottom() - 1.0F, hue_of(ui, seq),
            ui.px(2));
+      break;
+    case Chip::pending:
+    case Chip::sampled:
+      dotted(ui, box, hue_of(ui, seq));
       break;
     case Chip::computed:
       fill(ui, box, tint_of(ui, seq), 1.0F, round);
@@ -109,7 +127,7 @@ void draw_chip(const Ui& ui, const Rect& box, int seq, Chip chip, std::string_vi
 
 /// The first token of the last ones that fill about `lines` lines `width` wide.
 int first_of_lines(const Ui& ui, const Request& request, int first, float lines, float width) {
-  const auto& ids = request.after->token_ids;
+  const auto& ids = request.shown->token_ids;
   float room = lines * width;
   int at = static_cast<int>(ids.size());
   for (; at > first; --at) {
@@ -122,7 +140,8 @@ int first_of_lines(const Ui& ui, const Request& request, int first, float lines,
 
 /// Chips in lines; returns the y below the last line. With `many` requests a third of the list has to do.
 float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right, bool many) {
-  const trace::SeqState& state = *request.after;
+  const trace::Moment moment = moment_shown(ui.frame, ui.selection, ui.view.grain);
+  const trace::SeqState& state = *request.shown;
   const int count = static_cast<int>(state.token_ids.size());
   const bool selected = request.id == focus_seq(ui.frame, ui.selection);
   const float h = ui.px(20);
@@ -147,7 +166,7 @@ float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right
     const Rect box{x, y, w, h};
     x += w + gap;
     if (visible_part(ui, box).w <= 0.0F) continue;
-    const Chip chip = chip_of(request, pos);
+    const Chip chip = chip_of(request, pos, moment);
     draw_chip(ui, box, request.id, chip, text);
     const bool lit = ui.view.hover.seq == request.id && ui.view.hover.k_col == pos;
     if (lit) outline(ui, box, ui[Color::selection], ui.px(2), ui.px(3));
@@ -155,7 +174,7 @@ float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right
     const Hit hit =
         mark(ui, fmt::format("requests/token/{}/{}", request.id, pos), box,
              fmt::format("{} \xC2\xB7 position {} \xC2\xB7 id {}: {}", text, pos, id, chip_text(chip)),
-             fmt::format("seqs_after[id {}].token_ids[{}] I32", request.id, pos));
+             fmt::format("{}[id {}].token_ids[{}] I32", array_of(request), request.id, pos));
     if (hit.hovered) {
       ui.view.next_hover.seq = request.id;
       ui.view.next_hover.k_col = pos;
@@ -175,17 +194,17 @@ float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right
 /// step, and the rest to come.
 void draw_progress(Ui& ui, const Request& request, const Rect& box) {
   const trace::SeqState& ran = *request.ran;
-  const float total = static_cast<float>(std::max(1, request.after->num_tokens));
+  const float total = static_cast<float>(std::max(1, request.shown->num_tokens));
   fill(ui, box, ui[Color::raised], 1.0F, ui.px(2));
   const auto part = [&](int from, int to, Rgb color) {
     const float x0 = std::round(
-        box.x + box.w * static_cast<float>(std::clamp(from, 0, request.after->num_tokens)) / total);
+        box.x + box.w * static_cast<float>(std::clamp(from, 0, request.shown->num_tokens)) / total);
     const float x1 =
-        std::round(box.x + box.w * static_cast<float>(std::clamp(to, 0, request.after->num_tokens)) / total);
+        std::round(box.x + box.w * static_cast<float>(std::clamp(to, 0, request.shown->num_tokens)) / total);
     fill(ui, {x0, box.y, x1 - x0, box.h}, color);
   };
-  if (request.ended) {
-    part(0, request.after->num_tokens, tint_of(ui, request.id));
+  if (request.ended()) {
+    part(0, request.shown->num_tokens, tint_of(ui, request.id));
     return;
   }
   part(0, ran.num_cached_tokens, tint_of(ui, request.id));
@@ -195,29 +214,47 @@ void draw_progress(Ui& ui, const Request& request, const Rect& box) {
   part(ran.num_cached_tokens, ran.num_cached_tokens + ran.num_scheduled_tokens, hue_of(ui, request.id));
 }
 
+/// Brings the selected request into view, else the first of the batch: once, so that the wheel still scrolls.
+/// Rows keep their places, so what runs may be below what has finished.
+void follow_request(Ui& ui, const Request& request, const Rect& line_box) {
+  const int wanted = ui.selection.seq >= 0 ? ui.selection.seq : focus_seq(ui.frame, ui.selection);
+  int& shown = ui.view.data.requests.shown_seq;
+  if (request.id != wanted || shown == wanted) return;
+  shown = wanted;
+  const Rect seen = visible_part(ui, line_box);
+  if (seen.w <= 0.0F || seen.h < line_box.h)
+    ImGui::SetScrollY(std::max(0.0F, line_box.y - std::floor(ImGui::GetCursorScreenPos().y) - ui.px(30)));
+}
+
+/// Of a selected request that is gone: since when, and which one the other panels show in its place.
+std::string ended_text(const Frame& frame, const Request& request, const Selection& selection) {
+  const int other = focus_seq(frame, selection);
+  return fmt::format("finished in step {}{}", step_number(frame, request.ended_in),
+                     other < 0 ? "" : fmt::format("  \xC2\xB7  panels show {}", seq_letter(other)));
+}
+
 /// `many`: there are more requests than can show their tokens; `brief`: this one is a line with a bar.
 float draw_request(Ui& ui, const Request& request, float x, float y, float right, bool many, bool brief) {
   const float head = ui.px(26);
   const Rect line_box{x, y, right - x, head};
   const bool selected = request.id == ui.selection.seq;
-  if (selected && ui.view.data.requests.shown_seq != request.id) {  // brought into view once
-    ui.view.data.requests.shown_seq = request.id;
-    const Rect seen = visible_part(ui, line_box);
-    if (seen.w <= 0.0F || seen.h < head)
-      ImGui::SetScrollY(std::max(0.0F, y - std::floor(ImGui::GetCursorScreenPos().y) - ui.px(30)));
-  }
+  follow_request(ui, request, line_box);
   if (brief && visible_part(ui, line_box).w <= 0.0F) return line_box.bottom() + ui.px(2);
-  const std::string status = status_of(ui.frame, request);
+  const trace::Moment moment = moment_shown(ui.frame, ui.selection, ui.view.grain);
+  const bool gone = selected && request.ended();
+  const std::string status =
+      gone ? ended_text(ui.frame, request, ui.selection) : status_of(ui.frame, request, moment);
   const std::string count =
-      fmt::format("{} + {}", request.after->num_prompt_tokens,
-                  std::max(0, request.after->num_tokens - request.after->num_prompt_tokens));
+      fmt::format("{} + {}", request.shown->num_prompt_tokens,
+                  std::max(0, request.shown->num_tokens - request.shown->num_prompt_tokens));
   const Hit hit =
       mark(ui, fmt::format("requests/seq/{}", request.id), line_box,
            fmt::format("sequence {} ({}): {} prompt + {} generated tokens, {} cached, {}",
-                       seq_letter(request.id), request.id, request.after->num_prompt_tokens,
-                       request.after->num_tokens - request.after->num_prompt_tokens,
+                       seq_letter(request.id), request.id, request.shown->num_prompt_tokens,
+                       request.shown->num_tokens - request.shown->num_prompt_tokens,
                        request.ran->num_cached_tokens, status),
-           fmt::format("seqs_after[id {}], StepRecord of step {}", request.id, ui.frame.step->step));
+           fmt::format("{}[id {}], StepRecord of step {}", array_of(request), request.id,
+                       request.ended() ? step_number(ui.frame, request.ended_in) : ui.frame.step->step));
   if (selected || hit.hovered) fill(ui, line_box, ui[Color::raised], 1.0F, ui.px(4));
   const Rect chip{x + ui.px(3), y + ui.px(3), ui.px(22), ui.px(20)};
   letter_chip(ui, chip, request.id);
@@ -230,7 +267,10 @@ float draw_request(Ui& ui, const Request& request, float x, float y, float right
   const bool alarm = status == "preempted";
   const float words_w = right - count_w - status_x;
   const float used = text_in(ui, FontRole::strong, {status_x, y, words_w, head},
-                             ui[alarm ? Color::error : Color::text], words, Align::left);
+                             ui[alarm  ? Color::error
+                                : gone ? Color::warning
+                                       : Color::text],
+                             words, Align::left);
   text_in(ui, FontRole::mono, {right - count_w, y, count_w - ui.px(4), head}, ui[Color::muted], count,
           Align::right);
   if (hit.clicked) {
@@ -261,34 +301,48 @@ float draw_rejected(Ui& ui, float x, float y, float right) {
   return y;
 }
 
-/// Requests that finished in a step before this one, the latest first.
-std::vector<const trace::SeqState*> ended_before(const Frame& frame) {
-  std::vector<const trace::SeqState*> ended;
-  if (!frame.history) return ended;
-  const int known = std::min(frame.index, static_cast<int>(frame.history->size()));
-  for (int i = known - 1; i >= 0; --i) {
-    for (const trace::SeqState& state : (*frame.history)[static_cast<std::size_t>(i)].ended) {
-      ended.push_back(&state);
-    }
+/// Those alive in the step and those that finished in one before it, by id: a row keeps its place when its
+/// request ends.
+std::vector<Request> requests_of(const Frame& frame, const trace::Moment& moment) {
+  std::vector<Request> out;
+  for (const trace::SeqState& ran : frame.step->seqs) {
+    Request request{ran.id, &ran, &ran};
+    const trace::SeqState* after = moment.sampled ? find_seq(frame.step->seqs_after, ran.id) : nullptr;
+    if (after != nullptr) request.shown = after;
+    out.push_back(request);
   }
-  return ended;
+  const int known = frame.history ? std::min(frame.index, static_cast<int>(frame.history->size())) : 0;
+  for (int i = 0; i < known; ++i) {
+    for (const trace::SeqState& state : (*frame.history)[static_cast<std::size_t>(i)].ended)
+      out.push_back({state.id, &state, &state, i});
+  }
+  // Warm-up ids fall from -1; they come first.
+  std::ranges::sort(out, {}, &Request::id);
+  return out;
+}
+
+/// "prompt + generated", or how many there are of each kind; first of it the moment, where it is inside a
+/// step.
+std::string caption_of(const Ui& ui, const std::vector<Request>& requests) {
+  const bool inside = !moment_shown(ui.frame, ui.selection, ui.view.grain).committed;
+  const std::string when =
+      inside ? moment_text(ui.frame, ui.selection, ui.view.grain) + "  \xC2\xB7  " : std::string();
+  if (requests.size() <= kWithTokens) return when + "prompt + generated";
+  const int alive = static_cast<int>(ui.frame.step->seqs.size());
+  const int running = ui.frame.step->num_scheduled;
+  return when + fmt::format("{} run, {} wait, {} done", running, alive - running,
+                            static_cast<int>(requests.size()) - alive);
 }
 
 }  // namespace
 
 void draw_requests(Ui& ui, const Rect& rect) {
-  std::string caption = "prompt + generated";
-  std::vector<const trace::SeqState*> ended;
-  std::vector<int> alive;
-  if (ui.frame.step) {
-    ended = ended_before(ui.frame);
-    alive = alive_seqs(ui.frame);
-    const int running = ui.frame.step->num_scheduled;
-    const int waiting = static_cast<int>(alive.size()) - running;
-    if (alive.size() + ended.size() > kWithTokens)
-      caption = fmt::format("{} run, {} wait, {} done", running, waiting, ended.size());
-  }
-  if (!begin_panel(ui, "requests", rect, "Requests", caption)) return;
+  const trace::Moment moment = moment_shown(ui.frame, ui.selection, ui.view.grain);
+  const std::vector<Request> requests =
+      ui.frame.step ? requests_of(ui.frame, moment) : std::vector<Request>();
+  if (!begin_panel(ui, "requests", rect, "Requests",
+                   ui.frame.step ? caption_of(ui, requests) : "prompt + generated"))
+    return;
   // In low panels the requests come first: prompts are then added where the window is larger.
   const float wanted = prompt_box_height(ui);
   const float box_h = ui.body.h >= wanted + ui.px(60) ? wanted : 0.0F;
@@ -301,17 +355,13 @@ void draw_requests(Ui& ui, const Rect& rect) {
   } else {
     const float top = begin_scroll(ui, "requests/list", list);
     const float right = list.right() - ui.px(12);
-    const bool many = alive.size() + ended.size() > kWithTokens;
+    const bool many = requests.size() > kWithTokens;
     const int focus = focus_seq(ui.frame, ui.selection);
     float y = draw_rejected(ui, list.x, top, right);
-    for (const int id : alive) {
-      Request request{id, find_seq(ui.frame.step->seqs, id), find_seq(ui.frame.step->seqs_after, id)};
-      if (request.after == nullptr) request.after = request.ran;
-      y = draw_request(ui, request, list.x, y, right, many, many && id != focus);
+    for (const Request& request : requests) {
+      const bool brief = many && request.id != focus && request.id != ui.selection.seq;
+      y = draw_request(ui, request, list.x, y, right, many, brief);
     }
-    for (const trace::SeqState* state : ended)
-      y = draw_request(ui, {state->id, state, state, true}, list.x, y, right, many,
-                       many && state->id != ui.selection.seq);
     end_scroll_faded(ui, y);
   }
   if (box_h > 0.0F) draw_prompt_box(ui, {ui.body.x, ui.body.bottom() - box_h, ui.body.w, box_h});

@@ -56,7 +56,15 @@ class Session {
   /// False while a long trace is still being read into the timeline: draw again soon.
   bool complete() const { return complete_; }
   /// One sentence for the status line, until the next command.
-  void say(std::string sentence) { message_ = std::move(sentence); }
+  void say(std::string sentence) {
+    message_ = std::move(sentence);
+    message_is_error_ = false;
+  }
+  /// The same of what went wrong.
+  void complain(std::string sentence) {
+    message_ = std::move(sentence);
+    message_is_error_ = true;
+  }
   /// What the bench measured on this machine.
   void set_machine(Machine machine) {
     frame_.machine = std::move(machine.view);
@@ -247,6 +255,7 @@ class Session {
   bool complete_ = true;
   bool quit_ = false;
   std::string message_;
+  bool message_is_error_ = false;
   std::optional<WaitingMove> waiting_move_;
   std::optional<Comparison> compare_;
   std::optional<int> diff_with_;

@@ -58,7 +58,7 @@ void Session::save_clicks() {
     write_text_file(path, clicks->text(subject.title + ", recorded", now_));
     say(fmt::format("{} stops are saved: {}", clicks->num_stops(), path.string()));
   } catch (const InputError& error) {
-    say(error.what());
+    complain(error.what());
   }
 }
 

@@ -65,7 +65,7 @@ void Session::opened(const Subject& subject) {
     if (subject.kind == FileKind::trace) frame_.bookmarks = trace::read_bookmarks(subject.link.path);
     select(selection_of(subject.link, *open_->store()));
   } catch (const InputError& error) {
-    say(error.what());
+    complain(error.what());
   }
   if (!subject.link.step) follow_ = live();
   start_watch();
@@ -107,7 +107,7 @@ void Session::save_trace(const std::string& wanted) {
                 };
               });
   } catch (const InputError& error) {
-    say(error.what());
+    complain(error.what());
   }
 }
 
@@ -156,7 +156,7 @@ void Session::store_bookmarks() {
     trace::save_bookmarks(subject.link.path, frame_.bookmarks);
     bookmarks_saved_ = true;
   } catch (const InputError& error) {
-    say(error.what());
+    complain(error.what());
   }
 }
 

@@ -94,7 +94,7 @@ void Session::record_film(const viz::Command& command, const viz::ViewState& vie
                   .device = choice_});
   } catch (const InputError& error) {
     films_.refuse(error.what());
-    say(error.what());
+    complain(error.what());
   }
 }
 

@@ -19,6 +19,8 @@ const viz::Frame& Session::frame() {
   frame_.engine_busy = status.busy;
   frame_.engine_has_work = status.has_work;
   frame_.status = status_text();
+  frame_.status_is_error =
+      !status.error.empty() || (message_.empty() ? !file_error_.empty() : message_is_error_);
   frame_.file = open_->subject().link.path.string();
   frame_.saved = is_saved();
   fill_work();

@@ -304,7 +304,7 @@ void Session::finish_facts() {
   try {
     done->finish();
   } catch (const std::exception& error) {
-    say(error.what());
+    complain(error.what());
   }
 }
 

@@ -29,7 +29,7 @@ void Session::finish_job() {
   try {
     done->finish();
   } catch (const std::exception& error) {
-    say(error.what());
+    complain(error.what());
   }
 }
 
@@ -118,7 +118,7 @@ void Session::set_switch(const std::string& name, const std::string& value) {
   try {
     run_again({with_switch(before->scenario, name, value), before->added}, name + " = " + value);
   } catch (const InputError& error) {
-    say(error.what());
+    complain(error.what());
   }
 }
 
@@ -150,9 +150,9 @@ void Session::take_next() {
   if (status.startup_error || (none && !status.busy)) {
     try {
       if (status.startup_error) std::rethrow_exception(status.startup_error);
-      say(status.error.empty() ? "the run has no steps" : status.error);
+      complain(status.error.empty() ? "the run has no steps" : status.error);
     } catch (const std::exception& error) {
-      say(error.what());
+      complain(error.what());
     }
     bin_.put(std::move(next_->run));
     return next_.reset();

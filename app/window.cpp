@@ -133,6 +133,7 @@ Window::Window(const WindowOptions& options,
   if (!loaded_.note.empty()) session_->say(loaded_.note);
   apply_settings(settings_, view_);
   if (options_.theme) viz::theme_to_change(view_) = *options_.theme;  // of the mode it opens in
+  if (options_.inside_step) view_.grain = trace::Grain::stage;
   if (!options_.note.empty()) session_->say(options_.note);
   session_->tell_scripts(settings_.lessons);
   if (options_.gallery) view_.shell.open(viz::Overlay::lessons);
@@ -184,7 +185,7 @@ void Window::write_still() {
     write_png(read_picture(width, height), path);
     session_->say("picture: " + fs::absolute(path).string());
   } catch (const InputError& error) {
-    session_->say(error.what());
+    session_->complain(error.what());
   }
 }
 
@@ -272,7 +273,7 @@ void Window::keep_settings(bool at_once) {
   try {
     save_settings(options_.settings, now);
   } catch (const InputError& error) {
-    if (session_) session_->say(error.what());
+    if (session_) session_->complain(error.what());
   }
 }
 

@@ -124,6 +124,7 @@ struct Frame {
   FilmNow film;
   int clicks = -1;     // stops that "record my clicks" has so far; -1: it is off
   std::string status;  // one line: device, notes, errors
+  bool status_is_error = false;
   std::string device;  // device of the engine
   // Of the device that the panels' launches run on; until it is there, what every device can.
   DeviceTraits traits{.tensor_cores = false};

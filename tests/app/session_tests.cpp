@@ -259,5 +259,15 @@ TEST(Session, ALinkRunsALiveScenarioUpToItsStep) {
   EXPECT_EQ(session.frame().attention->layer, 2);
 }
 
+TEST(Link, NamesAStageOfTheStep) {
+  const Link link = parse_link("a.attn#step=2&stage=store_kvcache&layer=1");
+  EXPECT_EQ(link.step, 2);
+  EXPECT_EQ(link.stage, trace::Stage::store_kvcache);
+  EXPECT_EQ(link.layer, 1);
+  EXPECT_FALSE(parse_link("a.attn#step=2").stage.has_value());
+  EXPECT_THROW(parse_link("a.attn#stage=stor"), InputError);
+  EXPECT_THROW(parse_link("a.attn#stage=sample&stage=sample"), InputError);
+}
+
 }  // namespace
 }  // namespace attn::app

@@ -331,5 +331,35 @@ TEST(Code, ColoursCanBeReadOnTheirGround) {
   }
 }
 
+/// A window that is not touched draws no second frame: the first one shows the line.
+TEST(CodePane, OpensAtTheLineThatJustRan) {
+  sample::Sample sample = decode_23_keys();
+  Headless window(1600, 900);
+  window.selection.stage = Stage::commit;
+  window.draw(sample.frame);
+  show_code(window);
+  window.draw(sample.frame);
+  const CodePlace place = code_place(sample.frame, window.selection, CodeTab::kernel, -1);
+  ASSERT_FALSE(place.ran.empty());
+  ASSERT_GT(place.ran.front().first, 60) << "far from the beginning";
+  EXPECT_TRUE(window.marks.get(fmt::format("code/ran/{}", place.ran.front().first + 1)));
+}
+
+TEST(CodePane, KeyRulersAndTheNameOfTheirLengthsLightUpTogether) {
+  sample::Sample sample = decode_23_keys();
+  Headless window(1600, 900);
+  show_code(window);
+  window.draw(sample.frame);
+  EXPECT_FALSE(window.marks.get("strip/lit/0"));
+  window.hover(sample.frame, "strip/seq/0");
+  EXPECT_EQ(window.view.hover.name, "context_lens");
+  window.draw(sample.frame);
+  EXPECT_EQ(value_of(window, "strip/lit/0"), "23 keys of A");
+  window.view.next_hover = {};
+  window.view.next_hover.name = "context_lens";  // as the pane says when the mouse is over the word
+  window.draw(sample.frame);
+  EXPECT_TRUE(window.marks.get("strip/lit/0"));
+}
+
 }  // namespace
 }  // namespace attn::viz

@@ -230,5 +230,24 @@ TEST(Compare, NothingYetIsSaid) {
   EXPECT_EQ(ui.marks.find("compare/a/pick"), nullptr);
 }
 
+/// At the size of mode explore the launches of both sides stand below the bars, none of them below the fold.
+TEST(Compare, AllLaunchesAreInSightAtExploreSize) {
+  const sample::Sample sample = sample::compared(sample::padded_decode());
+  Headless ui(1600, 900);
+  ui.view.stage = StageView::compare;
+  ui.draw(sample.frame);
+  ui.draw(sample.frame);
+  const auto panel = ui.marks.get("compare");
+  ASSERT_TRUE(panel.has_value());
+  for (const char* side : {"a", "b"}) {
+    for (int i = 0; i < 2; ++i) {
+      const auto launch = ui.marks.get(fmt::format("compare/{}/launch/{}", side, i));
+      ASSERT_TRUE(launch.has_value()) << side << i;
+      EXPECT_TRUE(inside(panel->rect, launch->rect));
+      EXPECT_GE(launch->rect.h, 16.0F) << "cut";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attn::viz

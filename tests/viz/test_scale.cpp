@@ -42,9 +42,9 @@ const Names kTiles = {"tiles/prev",    "tiles/cursor",  "tiles/next",    "tiles/
                       "tiles/gauge/l", "tiles/gauge/o", "tiles/row/0",   "tiles/invariant"};
 const Names kHeads = {"heads/verdict", "heads/head/0", "heads/head/7", "heads/bytes/grouped",
                       "heads/bytes/repeated"};
-const Names kCompare = {"compare/a/pick",          "compare/b/pick",     "compare/diff/text",
-                        "compare/diff/colors",     "compare/cost/rows",  "compare/cost/bytes/ratio",
-                        "compare/cost/flop/ratio", "compare/cost/time/a"};
+const Names kCompare = {"compare/a/pick",          "compare/b/pick",    "compare/diff/text",
+                        "compare/diff/colors",     "compare/cost/rows", "compare/cost/bytes/ratio",
+                        "compare/cost/flop/ratio", "compare/cost/time"};
 const Names kRoofline = {"roofline/level/3", "roofline/bench/3", "roofline/roof/memory"};
 
 Names all_of(std::initializer_list<const Names*> lists) {

@@ -242,6 +242,37 @@ TEST(EntryBox, AsksForTheNumberOfACondition) {
   EXPECT_DOUBLE_EQ(run->condition.x, 0.125);
 }
 
+TEST(EntryBox, ItsButtonSaysWhatItDoes) {
+  const Sample s = sample::prefill();
+  for (const auto& [entry, label] :
+       {std::pair{Entry::run_to_value, "Run"}, {Entry::stop_at_value, "Add break point"}}) {
+    Headless screen(1600, 900);
+    TextLog log;
+    screen.view.text_log = &log;
+    screen.view.shell.open(Overlay::entry);
+    screen.view.shell.entry = entry;
+    screen.view.shell.condition = {.kind = trace::ConditionKind::stolen_mass, .a = -1, .x = 0.05};
+    screen.draw(s.frame);
+    const auto button = screen.marks.get("entry/done");
+    ASSERT_TRUE(button.has_value());
+    const auto whole = [&](const TextLog::Entry& e) {
+      return e.panel == "entry" && e.text == label && !e.shortened && inside(button->rect, e.rect);
+    };
+    EXPECT_TRUE(std::ranges::any_of(log.entries, whole)) << label;
+  }
+}
+
+TEST(StatusLine, TellsErrorsFromNews) {
+  Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  s.frame.status = "saved: a.attn";
+  screen.draw(s.frame);
+  EXPECT_EQ(screen.marks.get("status/text")->source, "");
+  s.frame.status_is_error = true;
+  screen.draw(s.frame);
+  EXPECT_EQ(screen.marks.get("status/text")->source, "this went wrong");
+}
+
 TEST(EntryBox, ExportsWhatIsChosenUnderTheNameOfIt) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);

@@ -292,5 +292,46 @@ TEST(TileLayout, PartsDoNotOverlapAndThePageHoldsTheCursor) {
   }
 }
 
+/// Numbers beside bars cover no bar: at the tip, on either side of 0.
+TEST(Tiles, ScoresAreReadBesideTheirBars) {
+  sample::Sample sample = decode();
+  for (std::size_t i = 0; i < sample.attention->scores.size(); i += 3) sample.attention->scores[i] *= -1.0F;
+  for (const WindowSize size : {WindowSize{1600, 900}, {1920, 1080}}) {
+    Headless window(size.w, size.h);
+    show_tiles(window);
+    int numbers = 0;
+    for (int tile = 0; tile < sample.attention->num_tiles; ++tile) {
+      window.selection.tile = tile;
+      window.draw(sample.frame);
+      for (const Mark& label : window.marks.all()) {
+        if (!label.name.starts_with("tiles/score_label/")) continue;
+        ++numbers;
+        for (const Mark& bar : window.marks.all()) {
+          if (!bar.name.starts_with("tiles/bar/")) continue;
+          EXPECT_TRUE(label.rect.right() <= bar.rect.x || label.rect.x >= bar.rect.right() ||
+                      label.rect.bottom() <= bar.rect.y || label.rect.y >= bar.rect.bottom())
+              << label.name << " on " << bar.name << " in tile " << tile;
+        }
+      }
+    }
+    EXPECT_GT(numbers, 15);
+  }
+}
+
+/// Where a split's keys do not end with a tile, that tile is one of the split it begins in.
+TEST(Tiles, ATileThatStraddlesTwoSplitsIsCountedOnce) {
+  sample::Sample sample = decode(24, 4, 2);
+  sample.attention->keys_per_split = 10;
+  const TileRow row = tile_row(sample.frame, {});
+  ASSERT_EQ(row.splits.size(), 2U);
+  EXPECT_EQ(row.splits[0].end_tile, 3);
+  EXPECT_EQ(row.splits[1].first_tile, 3);
+  EXPECT_EQ(row.splits[1].end_tile, 5);
+  EXPECT_EQ(row.tiles[2].split, 0);
+  EXPECT_FALSE(row.tiles[2].first);
+  EXPECT_EQ(row.tiles[3].split, 1);
+  EXPECT_TRUE(row.tiles[3].first);
+}
+
 }  // namespace
 }  // namespace attn::viz

@@ -10,6 +10,7 @@
 #include "sample_frame.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/panels/weights.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 namespace {
@@ -151,9 +152,18 @@ TEST(Weights, AWindowOfALargePrefillSaysWhichRowsItHolds) {
   view.first_row = 60;
   view.num_q = 20;
   Headless screen(1600, 900);
+  TextLog log;
+  screen.view.text_log = &log;
   screen.draw(s.frame);
-  EXPECT_NE(value_of(screen, "weights/notes").find("queries 60-79 are inspected, of 0-79"),
-            std::string::npos);
+  int told = 0;
+  // Whole, with more to say above it.
+  EXPECT_EQ(value_of(screen, "weights/window"), "queries 60-79 are inspected, of 0-79");
+  for (const TextLog::Entry& entry : log.entries) {
+    if (entry.text.find("are inspected") == std::string::npos) continue;
+    EXPECT_FALSE(entry.shortened || entry.left_out);
+    ++told;
+  }
+  EXPECT_EQ(told, 1);
   EXPECT_NE(value_of(screen, "weights/cell/79,3").find("weight"), std::string::npos);
   EXPECT_FALSE(screen.marks.get("weights/cell/10,3").has_value());
   const WeightsInput in = weights_input(s.frame, s.frame.attention, 0, 0, MaskAlignment::bottom_right);
@@ -228,6 +238,24 @@ TEST(Numbers, WithoutTileStateItSaysSo) {
   Headless screen(1600, 900);
   screen.draw(s.frame);
   EXPECT_EQ(value_of(screen, "numbers/m"), "this kernel keeps no state per tile");
+}
+
+/// A last block with few keys has no room of its own for its id.
+TEST(DecodeStrip, NamesTheLastBlockWhereItIsNarrow) {
+  for (const int tokens : {81, 82, 83}) {
+    const auto s = sample::many(1, tokens, 4, trace::StepKind::decode);
+    for (const WindowSize size : {WindowSize{1280, 720}, {1600, 900}, {1920, 1080}}) {
+      Headless screen(size.w, size.h);
+      screen.draw(s.frame);
+      const int last = s.step->seqs.front().block_table.back();
+      const auto id = screen.marks.get(fmt::format("weights/block_id/{}", last));
+      ASSERT_TRUE(id.has_value()) << tokens << " keys at " << size.w;
+      for (const Mark& other : screen.marks.all()) {
+        if (!other.name.starts_with("weights/block_id/") || other.name == id->name) continue;
+        EXPECT_TRUE(other.rect.right() <= id->rect.x || other.rect.x >= id->rect.right()) << other.name;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -112,12 +112,13 @@ void draw_row(Ui& ui, const Pane& pane, const CodeRow& row, float y) {
   }
 }
 
-/// Keeps the line that matters in view: once for each place, so that the wheel still scrolls.
-void follow(Ui& ui, const Pane& pane, const std::vector<CodeRow>& rows) {
+/// Keeps the line that matters in view: once for each place, so that the wheel still scrolls. Returns how far
+/// the scroll will jump with the next frame: this one is drawn as if it had, for there may be none for long.
+float follow(Ui& ui, const Pane& pane, const std::vector<CodeRow>& rows) {
   CodeView& view = ui.view.code;
   const int line = pane.writer_line >= 0 ? pane.writer_line : pane.place.focus;
   const std::string key = fmt::format("{}:{}:{}", pane.place.source->path, line, rows.size());
-  if (view.shown == key) return;
+  if (view.shown == key) return 0.0F;
   view.shown = key;
   const auto y_of = [&](int wanted) {
     const auto row =
@@ -130,7 +131,11 @@ void follow(Ui& ui, const Pane& pane, const std::vector<CodeRow>& rows) {
   const int next = pane.place.next.first;
   if (pane.writer_line < 0 && next > line)
     scroll = std::max(scroll, std::min(at, y_of(next) + 3.0F * pane.row_h - pane.area.h));
-  ImGui::SetScrollY(std::max(0.0F, std::floor(scroll / pane.row_h) * pane.row_h));  // no line is cut
+  const float most = std::max(0.0F, pane.row_h * static_cast<float>(rows.size()) - pane.area.h);
+  const float whole = std::clamp(std::floor(scroll / pane.row_h) * pane.row_h, 0.0F, most);  // no line is cut
+  const float jump = whole - ImGui::GetScrollY();
+  ImGui::SetScrollY(whole);
+  return jump;
 }
 
 void draw_text(Ui& ui, Pane pane) {
@@ -141,15 +146,15 @@ void draw_text(Ui& ui, Pane pane) {
   const float scroll_bar = ui.px(12);
   const auto columns = static_cast<int>((pane.area.right() - scroll_bar - pane.text_x) / pane.char_w);
   const std::vector<CodeRow> rows = code_rows(*pane.place.source, columns);
-  const float top = begin_scroll(ui, "code/text", pane.area);
-  follow(ui, pane, rows);
+  const float origin = begin_scroll(ui, "code/text", pane.area);
+  const float top = origin - follow(ui, pane, rows);
   const float low = ui.draw->GetClipRectMin().y, high = ui.draw->GetClipRectMax().y;
   const int last = static_cast<int>(rows.size()) - 1;
   const int from = std::clamp(static_cast<int>((low - top) / pane.row_h), 0, last);
   const int to = std::clamp(static_cast<int>((high - top) / pane.row_h), 0, last);
   for (int i = from; i <= to; ++i)
     draw_row(ui, pane, rows[static_cast<std::size_t>(i)], top + pane.row_h * static_cast<float>(i));
-  end_scroll(ui, top + pane.row_h * static_cast<float>(last + 1));
+  end_scroll(ui, origin + pane.row_h * static_cast<float>(last + 1));
 }
 
 /// Which of the stage's launches is shown; returns the x behind the choice.

@@ -123,7 +123,7 @@ Lower lower_of(const Ui& ui, const trace::CompareView& compare, float width) {
   out.costs_w = std::min(std::max(half, ui.px(330)), width);
   out.beside = width - out.costs_w - gap >= ui.px(180);
   if (!out.beside) out.costs_w = width;
-  const float difference = difference_height(ui, compare), bars = cost_bars_height(ui);
+  const float difference = difference_height(ui, compare), bars = cost_bars_height(ui, compare);
   const float launches = launches_height(ui, compare);
   out.core_h = out.beside ? std::max(difference, bars) : difference + gap + bars;
   out.all_h = out.beside ? std::max(difference, bars + launches) : out.core_h + launches;

@@ -11,7 +11,7 @@ namespace attn::viz {
 namespace {
 
 constexpr float kCostRows = 24.0F;  // px at scale 1: the heading and its gap
-constexpr float kCostBars = 34.0F;  // one quantity
+constexpr float kCostBars = 30.0F;  // one quantity
 constexpr float kCostGap = 4.0F;    // below it
 constexpr float kLaunchRow = 17.0F;
 
@@ -41,27 +41,35 @@ std::string ratio_text(const Quantity& quantity) {
                      std::max(a, b) / std::min(a, b) < 10.0 ? 2 : 1);
 }
 
+bool timed(const trace::CompareView& compare) {
+  return !std::isnan(compare.a.ms) || !std::isnan(compare.b.ms);
+}
+
+/// Time is one of them where it was measured on a side.
 std::vector<Quantity> quantities_of(const trace::CompareView& compare) {
   const auto a_bytes = static_cast<double>(compare.a.bytes), b_bytes = static_cast<double>(compare.b.bytes);
   const auto a_flop = static_cast<double>(compare.a.flop), b_flop = static_cast<double>(compare.b.flop);
   const auto time = [](float ms) { return std::isnan(ms) ? "not measured" : fmt::format("{:.3f} ms", ms); };
   const std::string all =
       fmt::format("sum over this side's launch records of all {} query rows", compare.rows);
-  const std::string timed =
+  const std::string events =
       fmt::format("device events around this side's launches on {} query rows", compare.a.view->num_q);
-  return {{"bytes",
-           "Bytes",
-           {a_bytes, b_bytes},
-           {bytes_text(compare.a.bytes), bytes_text(compare.b.bytes)},
-           "moves",
-           all},
-          {"flop", "FLOP", {a_flop, b_flop}, {short_count(a_flop), short_count(b_flop)}, "computes", all},
-          {"time",
-           "Time",
-           {compare.a.ms, compare.b.ms},
-           {time(compare.a.ms), time(compare.b.ms)},
-           "takes",
-           timed}};
+  std::vector<Quantity> out = {
+      {"bytes",
+       "Bytes",
+       {a_bytes, b_bytes},
+       {bytes_text(compare.a.bytes), bytes_text(compare.b.bytes)},
+       "moves",
+       all},
+      {"flop", "FLOP", {a_flop, b_flop}, {short_count(a_flop), short_count(b_flop)}, "computes", all}};
+  if (timed(compare))
+    out.push_back({"time",
+                   "Time",
+                   {compare.a.ms, compare.b.ms},
+                   {time(compare.a.ms), time(compare.b.ms)},
+                   "takes",
+                   events});
+  return out;
 }
 
 /// Two bars, A above B, with the ratio at the right.
@@ -135,9 +143,8 @@ void draw_launches(Ui& ui, const trace::CompareView& compare, const Rect& rect) 
 std::string cost_rows_text(const trace::CompareView& compare) {
   const std::string rows = fmt::format("{} quer{}", compare.rows, compare.rows == 1 ? "y" : "ies");
   if (compare.whole()) return fmt::format("Costs of {}", rows);
-  const bool timed = !std::isnan(compare.a.ms) || !std::isnan(compare.b.ms);
   return fmt::format("Costs of all {}{}", rows,
-                     timed ? fmt::format("; time of the {} compared", compare.a.view->num_q) : "");
+                     timed(compare) ? fmt::format("; time of the {} compared", compare.a.view->num_q) : "");
 }
 
 std::string bytes_ratio_text(const trace::CompareView& compare) {
@@ -145,7 +152,9 @@ std::string bytes_ratio_text(const trace::CompareView& compare) {
   return ratio == "the same" ? "the same bytes" : ratio.empty() ? ratio : ratio + " the bytes";
 }
 
-float cost_bars_height(const Ui& ui) { return ui.px(kCostRows) + 3.0F * ui.px(kCostBars + kCostGap); }
+float cost_bars_height(const Ui& ui, const trace::CompareView& compare) {
+  return ui.px(kCostRows) + (timed(compare) ? 3.0F : 2.0F) * ui.px(kCostBars + kCostGap);
+}
 
 float launches_height(const Ui& ui, const trace::CompareView& compare) {
   return ui.px(kLaunchRow) * static_cast<float>(compare.a.launches.size() + compare.b.launches.size()) +
@@ -156,8 +165,16 @@ void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& r
   const float row = ui.px(kCostBars), gap = ui.px(kCostGap);
   const Rect heading{rect.x, rect.y, rect.w, ui.px(kCostRows) - gap};
   const std::string text = cost_rows_text(compare);
-  text_in(ui, FontRole::strong, heading, ui[Color::text], text, Align::left);
-  mark(ui, "compare/cost/rows", heading, text, "launch records of one layer");
+  const float used = text_in(ui, FontRole::strong, heading, ui[Color::text], text, Align::left) + ui.px(12);
+  mark(ui, "compare/cost/rows", {heading.x, heading.y, std::min(used, heading.w), heading.h}, text,
+       "launch records of one layer");
+  if (const Rect rest{heading.x + used, heading.y, heading.w - used, heading.h};
+      !timed(compare) && rest.w > 0.0F) {
+    const std::string_view note =
+        first_fitting(ui, FontRole::small, rest.w, {"time: not measured", "no time"});
+    text_in(ui, FontRole::small, rest, ui[Color::muted], note, Align::right);
+    mark(ui, "compare/cost/time", rest, "time: not measured", "the emulator's times mean nothing");
+  }
   float y = rect.y + ui.px(kCostRows);
   for (const Quantity& quantity : quantities_of(compare)) {
     draw_quantity(ui, quantity, {rect.x, y, rect.w, row});

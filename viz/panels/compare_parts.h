@@ -45,7 +45,7 @@ std::string bytes_ratio_text(const trace::CompareView& compare);
 /// room. Marks "compare/cost/...", "compare/a/launch/0".
 void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& rect);
 /// Height of the bars with their heading, and of the launches below.
-float cost_bars_height(const Ui& ui);
+float cost_bars_height(const Ui& ui, const trace::CompareView& compare);
 float launches_height(const Ui& ui, const trace::CompareView& compare);
 
 }  // namespace attn::viz

@@ -124,7 +124,9 @@ void draw_gain(Ui& ui, CostColumn& at, const char* name, const char* label, std:
                std::uint64_t without) {
   text_in(ui, FontRole::small, at.next(at.row), ui[Color::muted], label, Align::left);
   const double most = static_cast<double>(std::max<std::uint64_t>({with, without, 1}));
-  const float words_w = ui.px(96);
+  const char* formula = "without, by formula";
+  const float words_w =
+      std::min(std::round(at.w * 0.36F), text_width(ui, FontRole::small, formula) + ui.px(10));
   const float number_w = ui.px(92);
   const float bar_w = std::max(ui.px(20), at.w - words_w - number_w);
   const auto bar = [&](const char* part, const char* words, std::uint64_t value, Rgb color, bool hollow) {
@@ -145,7 +147,7 @@ void draw_gain(Ui& ui, CostColumn& at, const char* name, const char* label, std:
                 : "RunCosts, sum over the steps of the run so far");
   };
   bar("cached", "with cache", with, ui[Color::accent], false);
-  bar("uncached", "without, by formula", without, ui[Color::warning], true);
+  bar("uncached", formula, without, ui[Color::warning], true);
 }
 
 void draw_step(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {

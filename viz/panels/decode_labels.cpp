@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "viz/panels/decode_parts.h"
 #include "viz/widgets/paint.h"
@@ -50,11 +51,6 @@ void draw_decode_group(Ui& ui, const DecodeStrip& strip, const BarGroup& group, 
   const bool pad = group.block < 0;
   const std::string& prefix = strip.in.prefix;
   line(ui, box.x, y, box.right(), y, pad ? ui[Color::pad] : ui[Color::stroke], ui.px(2));
-  const std::string id = pad ? "PAD" : fmt::format("block {}", group.block);
-  const bool roomy = text_width(ui, FontRole::small, id) <= box.w;
-  const std::string shown = roomy ? id : pad ? "" : std::to_string(group.block);
-  if (text_width(ui, FontRole::small, shown) <= box.w)
-    text_in(ui, FontRole::small, box, pad ? ui[Color::pad] : ui[Color::text], shown, Align::center);
   const bool lit = !pad && (group.block == ui.selection.block || group.block == ui.view.hover.block);
   if (lit)
     outline(ui, box, ui[group.block == ui.selection.block ? Color::selection : Color::accent], ui.px(1));
@@ -76,6 +72,35 @@ void draw_decode_group(Ui& ui, const DecodeStrip& strip, const BarGroup& group, 
     ui.view.next_hover.name = "block_tables";
   }
   if (hit.clicked) select(ui, [&](Selection& s) { s.block = group.block; });
+}
+
+void draw_block_ids(Ui& ui, const DecodeStrip& strip, float y) {
+  const std::vector<BarGroup>& groups = strip.bars.groups;
+  std::vector<Span> taken;  // pixels of the line
+  const auto place = [&](const BarGroup& group) {
+    const float x0 = strip.bars.column(group.first_bar, strip.plot).x;
+    const float box_w = strip.bars.column(group.end_bar - 1, strip.plot).right() - x0;
+    const bool pad = group.block < 0;
+    const std::string whole = pad ? "PAD" : fmt::format("block {}", group.block);
+    const bool roomy = text_width(ui, FontRole::small, whole) <= box_w;
+    if (pad && !roomy) return;  // the hatch says so too
+    const std::string text = roomy ? whole : std::to_string(group.block);
+    const float w = text_width(ui, FontRole::small, text);
+    const float x =
+        std::clamp(x0 + (box_w - w) * 0.5F, strip.plot.x, std::max(strip.plot.x, strip.plot.right() - w));
+    const int from = static_cast<int>(x), to = static_cast<int>(std::ceil(x + w + ui.px(5)));
+    if (std::ranges::any_of(taken, [&](const Span& t) { return from < t.to && t.from < to; })) return;
+    taken.push_back({from, to});
+    const Rect box{x, y, w + 1.0F, ui.px(18)};
+    text_in(ui, FontRole::small, box, pad ? ui[Color::pad] : ui[Color::text], text, Align::left);
+    const Rect seen = visible_part(ui, box);
+    if (!pad && seen.w > 0.0F)
+      ui.marks.add(fmt::format("{}/block_id/{}", strip.in.prefix, group.block), seen, text);
+  };
+  for (const BarGroup& group : groups)
+    if (group.block >= 0 && group.block == ui.selection.block) place(group);
+  if (!groups.empty()) place(groups.back());
+  for (const BarGroup& group : groups) place(group);
 }
 
 void draw_decode_top(Ui& ui, const DecodeStrip& strip, const Rect& line_box) {

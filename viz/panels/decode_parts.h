@@ -27,8 +27,10 @@ struct DecodeStrip {
 void draw_decode_token(Ui& ui, const DecodeStrip& strip, int bar, float y, float h);
 /// Height that the longest token label needs, up to `most`.
 float decode_tokens_height(const Ui& ui, const DecodeStrip& strip, float most);
-/// Bracket and id under the keys of one physical block (or under the pads).
+/// Bracket under the keys of one physical block (or under the pads).
 void draw_decode_group(Ui& ui, const DecodeStrip& strip, const BarGroup& group, float y);
+/// Ids below the brackets: the selected block's, the last one's, and the others' as far as they do not touch.
+void draw_block_ids(Ui& ui, const DecodeStrip& strip, float y);
 /// One line above the bars: what is shown, the scale, zoom.
 void draw_decode_top(Ui& ui, const DecodeStrip& strip, const Rect& line_box);
 

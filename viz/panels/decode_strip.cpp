@@ -292,6 +292,7 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
   draw_pad_share(ui, strip);
   for (const BarGroup& group : strip.bars.groups)
     draw_decode_group(ui, strip, group, tokens_y + look.tokens_h + ui.px(1));
+  draw_block_ids(ui, strip, tokens_y + look.tokens_h + ui.px(1));
   add_key_family(ui, strip);
   const ZoomAxes axes{&view.keys, nullptr, std::min(1.0, 8.0 / std::max(1, input.rows.attended)), 1.0};
   touch_bars(ui, strip, zoom_by_mouse(ui, strip.plot, axes));

@@ -141,11 +141,16 @@ float draw_sum(Ui& ui, const WeightsInput& in, const DotRows& rows, ScoreCell ce
   }
   const float line_h = box.h;
   const Rgb ink = ui[good ? Color::text : Color::error];
+  // Fewer digits where the box is narrow; the card has them all.
+  const std::string short_sum =
+      fmt::format("q\xC2\xB7K = {:.3g} \xC3\x97 {:.3g} = {:.3g}", num(dot), rows.scale, num(own));
+  const std::string bare = fmt::format("{:.3g} \xC3\x97 {:.3g} = {:.3g}", num(dot), rows.scale, num(own));
   const std::string both = sum + "  \xC2\xB7  " + kernel;
   if (text_width(ui, FontRole::mono, both) <= box.w) {
     text_in(ui, FontRole::mono, box, ink, both, Align::left);
   } else {
-    text_in(ui, FontRole::mono, box, ink, sum, Align::left);
+    text_in(ui, FontRole::mono, box, ink, first_fitting(ui, FontRole::mono, box.w, {sum, short_sum, bare}),
+            Align::left);
     text_in(ui, FontRole::mono, {box.x, box.y + line_h, box.w, line_h}, ink, kernel, Align::left);
     box.h += line_h;
   }

@@ -46,10 +46,12 @@ Question question_of(const Ui& ui) {
     case Entry::stop_at_value:
       break;
   }
-  const std::string_view verb = shell.entry == Entry::run_to_value ? "Run to" : "Stop at";
-  if (is_token(shell)) return {fmt::format("{}: a sampled token", verb), "token id", "Set"};
-  if (is_share(shell)) return {fmt::format("{}: stolen mass above", verb), "percent, such as 5", "Set"};
-  return {fmt::format("{}: max|\xCE\x94| of o above", verb), "such as 1e-5", "Set"};
+  const bool runs = shell.entry == Entry::run_to_value;
+  const std::string_view verb = runs ? "Run to" : "Stop at";
+  const char* done = runs ? "Run" : "Add break point";
+  if (is_token(shell)) return {fmt::format("{}: a sampled token", verb), "token id", done};
+  if (is_share(shell)) return {fmt::format("{}: stolen mass above", verb), "percent, such as 5", done};
+  return {fmt::format("{}: max|\xCE\x94| of o above", verb), "such as 1e-5", done};
 }
 
 std::string first_text(const ShellView& shell) {
@@ -183,7 +185,8 @@ void draw_entry_box(Ui& ui, const Rect& screen) {
   const std::string wrong = wrong_with(ui);
   const float w = ui.px(84);
   const Rect cancel{line.right() - w, line.y, w, ui.px(30)};
-  const Rect done{cancel.x - ui.px(8) - w, line.y, w, cancel.h};
+  const float done_w = std::max(w, text_width(ui, FontRole::strong, question.done) + ui.px(20));
+  const Rect done{cancel.x - ui.px(8) - done_w, line.y, done_w, cancel.h};
   text_in(ui, FontRole::small, {line.x, line.y, done.x - line.x - ui.px(8), cancel.h}, ui[Color::muted],
           wrong, Align::left);
   const bool go = button(ui, "entry/done", done, question.done, wrong, wrong.empty(), wrong.empty());

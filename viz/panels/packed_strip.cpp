@@ -18,6 +18,11 @@ struct Bands {
   float flags_k, k_top, k_bottom, q_top, q_bottom, flags_q;  // y of each band
 };
 
+/// The array that gives the kernel how many keys each sequence has.
+const char* key_lengths(const trace::StepRecord& step) {
+  return step.context_lens ? "context_lens" : "cu_seqlens_k";
+}
+
 /// What the drawing's parts share.
 struct Strip {
   StripLayout layout;
@@ -113,10 +118,11 @@ void draw_cells(Ui& ui, const Strip& strip, const StripSegment& s) {
     const auto at = static_cast<std::size_t>(t);
     if (at >= seq.token_ids.size() || w < ui.px(14)) continue;
     const std::string label = token_label(ui.frame, seq.token_ids[at]);
-    if (text_width(ui, FontRole::mono_small, label) + ui.px(4) > w && w < ui.px(30)) continue;
+    // Where it has no room, that there is one: the hover card has it.
+    const bool roomy = w >= ui.px(30) || text_width(ui, FontRole::mono_small, label) + ui.px(4) <= w;
     const float inset = ui.px(t == 0 ? 5 : 2);  // beside the notch
     text_in(ui, FontRole::mono_small, {x + inset, k_bar.y, w - inset - ui.px(2), k_bar.h},
-            t < s.cached() ? ui[Color::text] : on_hue, label, Align::center);
+            t < s.cached() ? ui[Color::text] : on_hue, roomy ? label : "\xE2\x80\xA6", Align::center);
   }
   for (int r = 0; r < s.q1 - s.q0; ++r) {
     const float x = std::round(q_bar.x + static_cast<float>(r) * w);
@@ -158,6 +164,14 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
     if (ui.selection.q_row >= 0 && ui.selection.q_row < s.q1 - s.q0)
       outline(ui, {q_bar.x + static_cast<float>(ui.selection.q_row) * w, q_bar.y, w, q_bar.h},
               ui[Color::selection], ui.px(2));
+  }
+  const char* lengths = key_lengths(*ui.frame.step);
+  if (lit(ui, lengths) || lit(ui, "context_lens")) {
+    const Rect ring{k_bar.x - 1.0F, k_bar.y - 1.0F, k_bar.w + 2.0F, k_bar.h + 2.0F};
+    outline(ui, ring, ui[Color::accent], ui.px(2));
+    if (const Rect seen = visible_part(ui, ring); seen.w > 0.0F)
+      ui.marks.add(fmt::format("strip/lit/{}", seq), seen,
+                   fmt::format("{} keys of {}", s.k1 - s.k0, seq_letter(seq)), lengths);
   }
   const std::string cached_text = fmt::format("{} cached", s.cached());
   const bool tokens = strip.layout.px_per_token >= ui.px(14);
@@ -227,7 +241,14 @@ void touch_segment(Ui& ui, const Strip& strip, const StripSegment& s, bool dragg
     tooltip(ui, fmt::format("row {} \xE2\x86\x92 sequence {}, position {}", packed, letter, k),
             fmt::format("positions[{0}], input_ids[{0}] I32", packed));
   } else {
-    tooltip(ui, fmt::format("{}\nkey {} of {}: {}", value, k, letter, row < 0 ? "cached" : "new"), source);
+    const trace::StepRecord& step = *ui.frame.step;
+    ui.view.next_hover.name = key_lengths(step);
+    const trace::SeqState& state = step.seqs[static_cast<std::size_t>(s.batch)];
+    const auto at = static_cast<std::size_t>(k);
+    const std::string token =
+        at < state.token_ids.size() ? ", token " + token_label(ui.frame, state.token_ids[at]) : "";
+    tooltip(ui, fmt::format("{}\nkey {} of {}: {}{}", value, k, letter, row < 0 ? "cached" : "new", token),
+            step.context_lens ? fmt::format("context_lens[{}] I32, {}", s.batch, source) : source);
   }
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     select(ui, [&](Selection& to) {

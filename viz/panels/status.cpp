@@ -121,9 +121,12 @@ void draw_message(Ui& ui, const Rect& bar) {
   const std::string text = stopped                   ? fmt::format("Stopped: {}", ui.frame.stopped_at)
                            : ui.frame.status.empty() ? hints
                                                      : ui.frame.status;
-  const Color color = stopped ? Color::accent : ui.frame.status.empty() ? Color::muted : Color::text;
+  const Color color = stopped                    ? Color::accent
+                      : ui.frame.status.empty()  ? Color::muted
+                      : ui.frame.status_is_error ? Color::error
+                                                 : Color::text;
   text_in(ui, FontRole::small, bar, ui[color], text, Align::left);
-  if (bar.w > 0.0F) mark(ui, "status/text", bar, text);
+  if (bar.w > 0.0F) mark(ui, "status/text", bar, text, color == Color::error ? "this went wrong" : "");
 }
 
 std::string_view grain_text(trace::Grain grain) {

@@ -18,9 +18,15 @@ struct ScoreAxis {
   }
 };
 
-ScoreAxis score_axis(const TileRow& row, const Rect& plot) {
+/// A number beside the tip of a bar, with its distance from the tip and from the line of a maximum there.
+float label_room(const Ui& ui) { return font_pixels(FontRole::mono_small) + ui.px(8); }
+
+/// Both ends keep room for a number beyond the longest bar.
+ScoreAxis score_axis(const Ui& ui, const TileRow& row, const Rect& plot) {
   ScoreAxis axis{plot, std::min(0.0F, row.score_min), std::max(0.0F, row.score_max)};
-  const float room = std::max(0.5F, (axis.high - axis.low) * 0.08F);
+  const float ends = axis.low < 0.0F ? 2.0F : 1.0F;
+  const float share = std::min(0.25F, label_room(ui) / plot.h);
+  const float room = std::max(0.5F, (axis.high - axis.low) * share / (1.0F - ends * share));
   axis.high += room;
   if (axis.low < 0.0F) axis.low -= room;
   return axis;
@@ -51,6 +57,8 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
     const float zero = axis.y(0.0F), tip = axis.y(score);
     const Rect bar{column.x, std::min(zero, tip), column.w, std::max(1.0F, std::abs(tip - zero))};
     fill(ui, bar, pad ? ui[Color::pad] : hue_of(ui, row.rows.seq));
+    if (const Rect seen = visible_part(ui, bar); seen.w > 0.0F)
+      ui.marks.add(fmt::format("tiles/bar/{}", key), seen, tile_number(score));
     value = fmt::format("key {} ({}): score {}", key, token, tile_number(score));
   }
   const bool meant = ui.view.hover.k_col == key && ui.view.hover.seq == row.rows.seq;
@@ -73,20 +81,22 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
   }
 }
 
-/// At the tip of the bar, or behind the line of a maximum that would strike the number through.
+/// Beyond the tip of the bar, and beyond the line of a maximum that would strike the number through.
 float label_top(const Ui& ui, const TileRow& row, const ScoreAxis& axis, float score, float h) {
   const bool below = score < 0.0F;
-  float y = below ? axis.y(score) + 1.0F : axis.y(score) - h - 1.0F;
   const float gap = ui.px(2);
-  for (const float m : {row.now().m_old, row.now().m_new}) {
-    if (!std::isfinite(m)) continue;
-    const float at = axis.y(m);
-    if (at > y - gap && at < y + h + gap) y = below ? at + gap : at - h - gap;
+  float y = below ? axis.y(score) + gap : axis.y(score) - h - gap;
+  for (int pass = 0; pass < 2; ++pass) {  // away from one line may be onto the other
+    for (const float m : {row.now().m_old, row.now().m_new}) {
+      if (!std::isfinite(m)) continue;
+      const float at = axis.y(m);
+      if (at > y - gap && at < y + h + gap) y = below ? at + gap : at - h - gap;
+    }
   }
-  return std::clamp(y, axis.plot.y - h, axis.plot.bottom() - h);
+  return y;
 }
 
-/// The score beside the tip of its bar, over the lines of the maximum: they pass behind it.
+/// The score beside the tip of its bar; left out where the plot has no room for it there: it covers no bar.
 void draw_score_label(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, const Rect& column) {
   const float score = ui.frame.attention->score(row.head, row.row, key);
   if (key >= row.visible || !std::isfinite(score)) return;
@@ -94,12 +104,12 @@ void draw_score_label(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key
     const std::string text = fmt::format("{:.{}f}", num(score), digits);
     const float w = text_width(ui, FontRole::mono_small, text);
     if (w > column.w) continue;
-    const float h = font_pixels(FontRole::mono_small) + ui.px(2);
+    const float h = font_pixels(FontRole::mono_small);
     const Rect box{std::round(column.x + (column.w - w) * 0.5F), label_top(ui, row, axis, score, h), w, h};
-    const float apart = ui.px(3);  // a dash beside the number would read as its sign
-    fill(ui, {box.x - apart, box.y, box.w + 2.0F * apart, box.h}, ui[Color::panel]);
+    if (box.y < axis.plot.y - 1.0F || box.bottom() > axis.plot.bottom() + 1.0F) return;
     text_in(ui, FontRole::mono_small, {box.x, box.y, box.w + 1.0F, box.h}, ui[Color::text], text,
             Align::left);
+    mark(ui, fmt::format("tiles/score_label/{}", key), box, text);
     return;
   }
 }
@@ -128,8 +138,9 @@ void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
           fmt::format("scores of tile {}: scale \xC2\xB7 q\xC2\xB7k", tile.tile), Align::left);
   name_tag(ui, {title.x, title.y, std::min(title.w, ui.px(180)), title.h}, "scores");
   const ScoreAxis axis =
-      score_axis(row, {rect.x + axis_w, rect.y + head + ui.px(12), std::max(1.0F, rect.w - axis_w - label_w),
-                       std::max(1.0F, rect.h - head - tokens - ui.px(14))});
+      score_axis(ui, row,
+                 {rect.x + axis_w, rect.y + head + ui.px(12), std::max(1.0F, rect.w - axis_w - label_w),
+                  std::max(1.0F, rect.h - head - tokens - ui.px(14))});
   const Rect& plot = axis.plot;
   line(ui, plot.x, axis.y(0.0F), plot.right(), axis.y(0.0F), ui[Color::stroke]);
   for (const float score : {axis.low, axis.high}) {

@@ -19,7 +19,8 @@ namespace {
 constexpr float kTwoDigits = 22.0F;
 constexpr float kThreeDigits = 28.0F;
 constexpr float kLegend = 36.0F;
-constexpr float kNotes = 28.0F;  // one line below it, where something has to be said or zoomed
+constexpr float kNotes = 28.0F;   // one line below it, where something has to be said or zoomed
+constexpr float kWindow = 20.0F;  // and one that says which rows of a large prefill are held
 
 /// What the drawing's parts share.
 struct Matrix {
@@ -228,7 +229,13 @@ void draw_rings(Ui& ui, const Matrix& m) {
   highlight_cell(ui, m.grid, q, chosen.k_col, true);
 }
 
-/// What is not at its own size: groups, a zoomed part, a window of a large prefill, bad numbers.
+/// "queries 960-1023 are inspected, of 0-2047": a window of a large prefill; "" when all are.
+std::string window_note(const WeightsInput& in) {
+  if (in.part().rows >= in.rows.q_len) return {};
+  return fmt::format("queries {}-{} are inspected, of 0-{}", in.row_from, in.row_to - 1, in.rows.q_len - 1);
+}
+
+/// What is not at its own size: groups, a zoomed part, bad numbers.
 std::string notes_of(const Ui& ui, const Matrix& m) {
   std::string text;
   const auto add = [&](const std::string& note) { text += (text.empty() ? "" : "  \xC2\xB7  ") + note; };
@@ -240,9 +247,6 @@ std::string notes_of(const Ui& ui, const Matrix& m) {
   if (m.part.rows < whole.rows || m.part.cols < whole.cols)
     add(fmt::format("queries {}-{}, keys {}-{}", m.part.row0, m.part.row0 + m.part.rows - 1, m.part.col0,
                     m.part.col0 + m.part.cols - 1));
-  if (whole.rows < m.in.rows.q_len)
-    add(fmt::format("queries {}-{} are inspected, of 0-{}", m.in.row_from, m.in.row_to - 1,
-                    m.in.rows.q_len - 1));
   return text;
 }
 
@@ -255,6 +259,12 @@ void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
                       std::min(1.0, 8.0 / whole.rows)};
   if (m.grid.grouped() || m.textured || !axes.whole())
     line_box.w -= zoom_buttons(ui, m.in.prefix, line_box, axes);
+  if (const std::string window = window_note(m.in); !window.empty()) {
+    const Rect below{box.x, line_box.bottom() + ui.px(2), box.w, ui.px(kWindow) - ui.px(2)};
+    text_in(ui, FontRole::small, below, ui[Color::warning], window, Align::left);
+    mark(ui, m.in.prefix + "/window", below, window,
+         "the view holds no other rows: select one to inspect it");
+  }
   const std::string text = notes_of(ui, m);
   if (text.empty()) return;
   text_in(ui, FontRole::small, line_box, ui[m.view.heat.bad > 0 ? Color::error : Color::muted],
@@ -268,7 +278,7 @@ float foot_height(const Ui& ui, const WeightsInput& in, const MatrixView& view) 
   const bool notes = std::max(whole.rows, whole.cols) > kMaxHeatCells || !view.rows.whole() ||
                      !view.cols.whole() || whole.rows < in.rows.q_len || view.heat.bad > 0 ||
                      !dark_note(ui, view.heat.max).empty();
-  return ui.px(kLegend) + (notes ? ui.px(kNotes) : 0.0F);
+  return ui.px(kLegend) + (notes ? ui.px(kNotes) : 0.0F) + (window_note(in).empty() ? 0.0F : ui.px(kWindow));
 }
 
 /// What axes, sums and foot leave to the cells.

@@ -201,5 +201,22 @@ TEST(BlockPool, TheBadgeCoversNothing) {
   EXPECT_GE(badges, 12);
 }
 
+/// Squares too small for three digits: the last one says up to where they count.
+TEST(BlockPool, TheLastIdStandsBesideASquareTooSmallForIt) {
+  for (const int blocks : {160, 200, 600}) {
+    const Sample s = sample::make({.num_blocks = blocks, .seqs = {{0, 8, 8, 0, 8, {0, 1}}}});
+    Headless screen(1600, 900);
+    screen.draw(s.frame);
+    const auto id = screen.marks.get("pool/last_id");
+    ASSERT_TRUE(id.has_value()) << blocks;
+    for (int block = 0; block < blocks; ++block) {
+      const Rect tile = screen.marks.get(fmt::format("pool/block/{}", block))->rect;
+      EXPECT_TRUE(id->rect.x >= tile.right() || id->rect.right() <= tile.x || id->rect.y >= tile.bottom() ||
+                  id->rect.bottom() <= tile.y)
+          << block << " of " << blocks;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attn::viz

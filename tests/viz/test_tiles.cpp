@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -315,6 +316,20 @@ TEST(Tiles, ScoresAreReadBesideTheirBars) {
       }
     }
     EXPECT_GT(numbers, 15);
+  }
+}
+
+/// The plan's tile holds 64 keys; three that score nothing are still told apart and told to be 0.
+TEST(Tiles, ScoresOfNothingHaveTheirNumbersInAShortTile) {
+  sample::Sample sample = decode(3, 64);
+  std::ranges::fill(sample.attention->scores, 0.0F);
+  Headless window(1600, 900);
+  show_tiles(window);
+  window.draw(sample.frame);
+  for (int key = 0; key < 3; ++key) {
+    const auto label = window.marks.get(fmt::format("tiles/score_label/{}", key));
+    ASSERT_TRUE(label.has_value()) << key;
+    EXPECT_EQ(label->value, "0.00");
   }
 }
 

@@ -179,7 +179,7 @@ void draw_tile(const Ui& ui, const Card& card) {
             ui[Color::panel]);
   }
   const std::string id = std::to_string(card.block.id);
-  if (card.rect.h < ui.px(14) || text_width(ui, FontRole::mono_small, id) + ui.px(4) > card.rect.w) {
+  if (!id_fits(ui, card.rect, card.block.id)) {
     if (card.cached_free()) {
       const float in = std::round(card.rect.w * 0.3F);
       fill(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in},
@@ -189,6 +189,28 @@ void draw_tile(const Ui& ui, const Card& card) {
   }
   text_in(ui, FontRole::mono_small, card.rect, card.free() ? ui[Color::muted] : ink_on(back), id,
           Align::center);
+}
+
+bool id_fits(const Ui& ui, const Rect& tile, int block) {
+  return tile.w >= ui.px(kTileWithId) && tile.h >= ui.px(14) &&
+         text_width(ui, FontRole::mono_small, std::to_string(block)) + ui.px(4) <= tile.w;
+}
+
+/// The last block's id beside its square, or below it, where it has no room inside: squares without ids then
+/// count up to it.
+void draw_last_id(const Ui& ui, const PoolLayout& layout) {
+  const int last = layout.num_blocks - 1;
+  const Rect tile = layout.card(last);
+  if (id_fits(ui, tile, last)) return;
+  const std::string id = std::to_string(last);
+  const float w = text_width(ui, FontRole::mono_small, id), h = font_pixels(FontRole::mono_small);
+  const Rect beside{tile.right() + ui.px(4), tile.y + std::round((tile.h - h) * 0.5F), w, h};
+  const bool free = beside.right() <= layout.card(layout.columns - 1).right();
+  const Rect below{tile.right() - w, tile.bottom() + ui.px(2), w, h};
+  const Rect box = free ? beside : below;
+  if (visible_part(ui, box).h < h) return;
+  text_in(ui, FontRole::mono_small, {box.x, box.y, box.w + 1.0F, box.h}, ui[Color::muted], id, Align::left);
+  note(ui, "pool/last_id", box);
 }
 
 /// Cells of one row: used ones in runs of one owner, a small square for cached-free, a hole for shared.
@@ -324,6 +346,7 @@ void draw_tiles(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int 
       outline(ui, rect, ui[Color::accent], ui.px(1));
     draw_rings(ui, rect, i, 2.0F);
   }
+  if (end == layout.num_blocks) draw_last_id(ui, layout);
 }
 
 }  // namespace attn::viz

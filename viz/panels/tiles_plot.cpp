@@ -150,14 +150,15 @@ void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
   }
   text_in(ui, FontRole::mono_small, {rect.x, axis.y(0.0F) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
           ui[Color::muted], "0", Align::right);
-  // Sized for a whole tile: a tile cut short is drawn short.
+  // Sized for a whole tile: a tile cut short is drawn short, unless there is no other to compare it with.
   const bool apart = std::abs(axis.y(tile.m_old) - axis.y(tile.m_new)) >= ui.px(14);
   const auto column_of = [&](int i, float pitch) {
     const float x0 = plot.x + std::round(pitch * static_cast<float>(i));
     const float x1 = plot.x + std::round(pitch * static_cast<float>(i + 1));
     return Rect{x0 + 1.0F, plot.y, std::max(1.0F, x1 - x0 - std::max(1.0F, ui.px(2))), plot.h};
   };
-  const float pitch = std::min(ui.px(64), plot.w / static_cast<float>(std::max(1, row.k_tile)));
+  const int widest = row.tiles.size() == 1 ? keys : row.k_tile;
+  const float pitch = std::min(ui.px(64), plot.w / static_cast<float>(std::max(1, widest)));
   for (int i = 0; i < keys; ++i) {
     const Rect column = column_of(i, pitch);
     draw_score(ui, row, axis, tile.begin + i, column);

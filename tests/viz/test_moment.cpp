@@ -29,7 +29,7 @@ void stand_at(Headless& screen, const Frame& frame, Stage stage) {
   screen.draw(frame);
 }
 
-bool says(const Headless& screen, const std::string& mark, const char* words) {
+bool shows(const Headless& screen, const std::string& mark, const char* words) {
   return value_of(screen, mark).find(words) != std::string::npos;
 }
 
@@ -37,17 +37,17 @@ TEST(Moment, SlotsAreWrittenByTheStoreAndReadByTheGather) {
   const Sample s = finishing();
   Headless screen(1600, 900);
   stand_at(screen, s.frame, Stage::qkv_rope);
-  EXPECT_TRUE(says(screen, "pool/slot/44", "not written"));
-  EXPECT_FALSE(says(screen, "pool/block/11", "written in this step"));
-  EXPECT_FALSE(says(screen, "pool/block/5", "read in this step"));
+  EXPECT_TRUE(shows(screen, "pool/slot/44", "not written"));
+  EXPECT_FALSE(shows(screen, "pool/block/11", "written in this step"));
+  EXPECT_FALSE(shows(screen, "pool/block/5", "read in this step"));
   EXPECT_EQ(screen.marks.get("pool/sum")->source, "blocks of step 2, after qkv_rope of layer 0");
   stand_at(screen, s.frame, Stage::store_kvcache);
-  EXPECT_FALSE(says(screen, "pool/slot/44", "not written"));
-  EXPECT_TRUE(says(screen, "pool/block/11", "4 slots written in this step"));
-  EXPECT_FALSE(says(screen, "pool/block/5", "read in this step"));
+  EXPECT_FALSE(shows(screen, "pool/slot/44", "not written"));
+  EXPECT_TRUE(shows(screen, "pool/block/11", "4 slots written in this step"));
+  EXPECT_FALSE(shows(screen, "pool/block/5", "read in this step"));
   stand_at(screen, s.frame, Stage::gather);
-  EXPECT_TRUE(says(screen, "pool/block/5", "read in this step"));
-  EXPECT_TRUE(says(screen, "pool/block/11", "no hash"));
+  EXPECT_TRUE(shows(screen, "pool/block/5", "read in this step"));
+  EXPECT_TRUE(shows(screen, "pool/block/11", "no hash"));
 }
 
 TEST(Moment, CommitRegistersFinishesAndFrees) {
@@ -55,15 +55,15 @@ TEST(Moment, CommitRegistersFinishesAndFrees) {
   const std::string last = fmt::format("free/{}", s.step->free_blocks.size() - 1);
   Headless screen(1600, 900);
   stand_at(screen, s.frame, Stage::sample);
-  EXPECT_TRUE(says(screen, "pool/block/0", "in use, ref_count 1"));
-  EXPECT_TRUE(says(screen, "requests/seq/2", "prefill"));
-  EXPECT_FALSE(says(screen, "requests/seq/2", "finished"));
+  EXPECT_TRUE(shows(screen, "pool/block/0", "in use, ref_count 1"));
+  EXPECT_TRUE(shows(screen, "requests/seq/2", "prefill"));
+  EXPECT_FALSE(shows(screen, "requests/seq/2", "finished"));
   EXPECT_FALSE(screen.marks.get(last).has_value());
   stand_at(screen, s.frame, Stage::commit);
-  EXPECT_TRUE(says(screen, "pool/block/11", "hash "));
-  EXPECT_TRUE(says(screen, "pool/block/0", "free"));
-  EXPECT_TRUE(says(screen, "requests/seq/2", "finished"));
-  EXPECT_TRUE(says(screen, last, "block 8"));
+  EXPECT_TRUE(shows(screen, "pool/block/11", "hash "));
+  EXPECT_TRUE(shows(screen, "pool/block/0", "free"));
+  EXPECT_TRUE(shows(screen, "requests/seq/2", "finished"));
+  EXPECT_TRUE(shows(screen, last, "block 8"));
   EXPECT_EQ(screen.marks.get("pool/sum")->source, "blocks of step 2, after the step");
 }
 
@@ -72,19 +72,19 @@ TEST(Moment, ATokenIsThereWhenItIsSampled) {
   Headless screen(1600, 900);
   stand_at(screen, s.frame, Stage::prepare);
   EXPECT_FALSE(screen.marks.get("requests/token/1/12").has_value());
-  EXPECT_TRUE(says(screen, "requests/token/1/11", "K/V not stored yet"));
-  EXPECT_TRUE(says(screen, "requests/token/1/7", "already in the cache"));
+  EXPECT_TRUE(shows(screen, "requests/token/1/11", "K/V not stored yet"));
+  EXPECT_TRUE(shows(screen, "requests/token/1/7", "already in the cache"));
   stand_at(screen, s.frame, Stage::attention);
-  EXPECT_TRUE(says(screen, "requests/token/1/11", "computed in this step"));
+  EXPECT_TRUE(shows(screen, "requests/token/1/11", "computed in this step"));
   EXPECT_FALSE(screen.marks.get("requests/token/1/12").has_value());
   stand_at(screen, s.frame, Stage::sample);
-  EXPECT_TRUE(says(screen, "requests/token/1/12", "appended at commit"));
+  EXPECT_TRUE(shows(screen, "requests/token/1/12", "appended at commit"));
   // At the grain of steps everything is as the step left it, whichever stage is looked at.
   screen.view.grain = trace::Grain::step;
   screen.selection.stage = Stage::prepare;
   screen.draw(s.frame);
-  EXPECT_TRUE(says(screen, "requests/token/1/12", "sampled in this step"));
-  EXPECT_TRUE(says(screen, "requests/seq/2", "finished"));
+  EXPECT_TRUE(shows(screen, "requests/token/1/12", "sampled in this step"));
+  EXPECT_TRUE(shows(screen, "requests/seq/2", "finished"));
 }
 
 TEST(Moment, TheCaptionTellsNoTokenBeforeItIsSampled) {
@@ -92,10 +92,10 @@ TEST(Moment, TheCaptionTellsNoTokenBeforeItIsSampled) {
   Headless screen(1920, 1080);
   screen.view.mode = ScreenMode::present;
   stand_at(screen, s.frame, Stage::attention);
-  EXPECT_TRUE(says(screen, "caption/step", "Prefill"));
-  EXPECT_FALSE(says(screen, "caption/step", "Sampled"));
+  EXPECT_TRUE(shows(screen, "caption/step", "Prefill"));
+  EXPECT_FALSE(shows(screen, "caption/step", "Sampled"));
   stand_at(screen, s.frame, Stage::sample);
-  EXPECT_TRUE(says(screen, "caption/step", "Sampled"));
+  EXPECT_TRUE(shows(screen, "caption/step", "Sampled"));
 }
 
 TEST(Requests, KeepTheirPlacesWhenOneFinishesAndSayWhoIsShownInstead) {
@@ -111,8 +111,8 @@ TEST(Requests, KeepTheirPlacesWhenOneFinishesAndSayWhoIsShownInstead) {
   const auto top_of = [&](int id) { return screen.marks.get(fmt::format("requests/seq/{}", id))->rect.y; };
   EXPECT_LT(top_of(0), top_of(1));
   EXPECT_LT(top_of(1), top_of(2));
-  EXPECT_TRUE(says(screen, "requests/seq/0", "finished in step 1"));
-  EXPECT_TRUE(says(screen, "requests/seq/0", "panels show B"));
+  EXPECT_TRUE(shows(screen, "requests/seq/0", "finished in step 1"));
+  EXPECT_TRUE(shows(screen, "requests/seq/0", "panels show B"));
 }
 
 }  // namespace

@@ -167,6 +167,11 @@ void draw_rings(const Ui& ui, const Rect& rect, int block, float out) {
           ui[selected ? Color::selection : Color::accent], ui.px(2));
 }
 
+bool id_fits(const Ui& ui, const Rect& tile, int block) {
+  return tile.w >= ui.px(kTileWithId) && tile.h >= ui.px(14) &&
+         text_width(ui, FontRole::mono_small, std::to_string(block)) + ui.px(4) <= tile.w;
+}
+
 /// A square with room for its id.
 void draw_tile(const Ui& ui, const Card& card) {
   const Rgb back = card.owner() >= 0 ? hue_of(ui, card.owner()) : ui[Color::stroke];
@@ -191,11 +196,6 @@ void draw_tile(const Ui& ui, const Card& card) {
           Align::center);
 }
 
-bool id_fits(const Ui& ui, const Rect& tile, int block) {
-  return tile.w >= ui.px(kTileWithId) && tile.h >= ui.px(14) &&
-         text_width(ui, FontRole::mono_small, std::to_string(block)) + ui.px(4) <= tile.w;
-}
-
 /// The last block's id beside its square, or below it, where it has no room inside: squares without ids then
 /// count up to it.
 void draw_last_id(const Ui& ui, const PoolLayout& layout) {
@@ -204,7 +204,7 @@ void draw_last_id(const Ui& ui, const PoolLayout& layout) {
   if (id_fits(ui, tile, last)) return;
   const std::string id = std::to_string(last);
   const float w = text_width(ui, FontRole::mono_small, id), h = font_pixels(FontRole::mono_small);
-  const Rect beside{tile.right() + ui.px(4), tile.y + std::round((tile.h - h) * 0.5F), w, h};
+  const Rect beside{tile.right() + ui.px(4), tile.y + std::round(std::max(0.0F, tile.h - h) * 0.5F), w, h};
   const bool free = beside.right() <= layout.card(layout.columns - 1).right();
   const Rect below{tile.right() - w, tile.bottom() + ui.px(2), w, h};
   const Rect box = free ? beside : below;

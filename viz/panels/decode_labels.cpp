@@ -95,7 +95,9 @@ void draw_block_ids(Ui& ui, const DecodeStrip& strip, float y) {
     text_in(ui, FontRole::small, box, pad ? ui[Color::pad] : ui[Color::text], text, Align::left);
     const Rect seen = visible_part(ui, box);
     if (!pad && seen.w > 0.0F)
-      ui.marks.add(fmt::format("{}/block_id/{}", strip.in.prefix, group.block), seen, text);
+      ui.marks.add(fmt::format("{}/block_id/{}", strip.in.prefix, group.block), seen, text,
+                   fmt::format("block_tables[{}][{}] I32", strip.in.rows.batch,
+                               strip.first_key(group.first_bar) / strip.block_size));
   };
   for (const BarGroup& group : groups)
     if (group.block >= 0 && group.block == ui.selection.block) place(group);

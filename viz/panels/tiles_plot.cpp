@@ -39,6 +39,10 @@ std::string token_of(const Ui& ui, const TileRow& row, int key) {
   return seq != nullptr && at < seq->token_ids.size() ? token_label(ui.frame, seq->token_ids[at]) : "?";
 }
 
+std::string score_source(const Ui& ui, const TileRow& row, int key) {
+  return fmt::format("scores[{}, {}, {}] F32, {}", row.head, row.row, key, ui.frame.attention->kernel);
+}
+
 void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, const Rect& column) {
   const trace::AttentionView& view = *ui.frame.attention;
   const float score = view.score(row.head, row.row, key);
@@ -58,14 +62,13 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
     const Rect bar{column.x, std::min(zero, tip), column.w, std::max(1.0F, std::abs(tip - zero))};
     fill(ui, bar, pad ? ui[Color::pad] : hue_of(ui, row.rows.seq));
     if (const Rect seen = visible_part(ui, bar); seen.w > 0.0F)
-      ui.marks.add(fmt::format("tiles/bar/{}", key), seen, tile_number(score));
+      ui.marks.add(fmt::format("tiles/bar/{}", key), seen, tile_number(score), score_source(ui, row, key));
     value = fmt::format("key {} ({}): score {}", key, token, tile_number(score));
   }
   const bool meant = ui.view.hover.k_col == key && ui.view.hover.seq == row.rows.seq;
   if (meant || ui.selection.k_col == key)
     outline(ui, column, ui[meant ? Color::accent : Color::selection], ui.px(1));
-  const Hit hit = mark(ui, fmt::format("tiles/score/{}", key), column, value,
-                       fmt::format("scores[{}, {}, {}] F32, {}", row.head, row.row, key, view.kernel));
+  const Hit hit = mark(ui, fmt::format("tiles/score/{}", key), column, value, score_source(ui, row, key));
   if (hit.hovered) {
     ui.view.next_hover.seq = row.rows.seq;
     ui.view.next_hover.q_row = row.q_row;
@@ -109,7 +112,8 @@ void draw_score_label(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key
     if (box.y < axis.plot.y - 1.0F || box.bottom() > axis.plot.bottom() + 1.0F) return;
     text_in(ui, FontRole::mono_small, {box.x, box.y, box.w + 1.0F, box.h}, ui[Color::text], text,
             Align::left);
-    mark(ui, fmt::format("tiles/score_label/{}", key), box, text);
+    if (const Rect seen = visible_part(ui, box); seen.w > 0.0F)
+      ui.marks.add(fmt::format("tiles/score_label/{}", key), seen, text, score_source(ui, row, key));
     return;
   }
 }

@@ -1,5 +1,25 @@
 # CUDA is optional: without nvcc the emulator is built alone, and one line says so. Architectures, unless
-# CMAKE_CUDA_ARCHITECTURES says otherwise: the GPU of this machine, else what nvcc knows of a default list.
+# CMAKE_CUDA_ARCHITECTURES says otherwise: the GPUs of this machine, else what nvcc knows of a default list.
+
+# Not "native": that is sm_90 on a Hopper, and wgmma and TMA are in sm_90a alone.
+function(attn_architectures_of_gpus out)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE capabilities RESULT_VARIABLE failed ERROR_QUIET)
+  set(found "")
+  if(failed EQUAL 0)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${capabilities}")
+    list(REMOVE_DUPLICATES capabilities)
+    foreach(capability IN LISTS capabilities)
+      string(REPLACE "." "" number "${capability}")
+      if(number EQUAL 90)
+        set(number 90a)
+      endif()
+      list(APPEND found ${number}-real)
+    endforeach()
+  endif()
+  set(${out} "${found}" PARENT_SCOPE)
+endfunction()
+
 set(ATTN_HAVE_CUDA OFF)
 if(ATTN_CUDA)
   include(CheckLanguage)
@@ -7,10 +27,8 @@ if(ATTN_CUDA)
 endif()
 if(ATTN_CUDA AND CMAKE_CUDA_COMPILER)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE attn_gpus RESULT_VARIABLE attn_smi ERROR_QUIET)
-    if(attn_smi EQUAL 0 AND attn_gpus MATCHES "GPU 0")
-      set(CMAKE_CUDA_ARCHITECTURES native)
-    else()
+    attn_architectures_of_gpus(CMAKE_CUDA_ARCHITECTURES)
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
       execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --list-gpu-arch OUTPUT_VARIABLE attn_known)
       set(CMAKE_CUDA_ARCHITECTURES "")
       foreach(arch 75-virtual 80 86-real 89-real 90a-real 120-real)

@@ -13,11 +13,15 @@
 //     the partials.
 //   - grid.x = KV heads: the heads of one slot, neighbours in memory, are read at about the same time.
 //
-// Bytes: K and V of every real key once, q and o once; partials of the sequences that slices cut, at most
-// 2 * slices * H * (D + 1) * 4 written and read. FLOP: 4 * D * 8 * Hkv a key on the tensor cores for up to 8
-// heads a group (4 * D * H of them of use): 8 FLOP a byte, a twentieth of what they can do at this rate.
-// Measured on an H200 against level 2: 4,416 GB/s of 864 (64 sequences of 8,192, D 128, blocks of 16; 96%
-// of what a read reaches), 3,635 of 244 (one of 32,768). Versions and figures: NOTES.md beside this.
+// A value whose weight is 0 is still multiplied: V of real keys must be finite (rows past a length are not
+// read).
+//
+// Bytes: K and V of every real key once for each 16 heads of a group, q and o once; partials of the sequences
+// that slices cut, at most 2 * slices * H * (D + 1) * 4 written and read. FLOP: 4 * D * 8 * Hkv a key on the
+// tensor cores for up to 8 heads a group (4 * D * H of them of use): 8 FLOP a byte, a twentieth of what they
+// can do at this rate. Measured on an H200 against level 2: 4,416 GB/s of 864 (64 sequences of 8,192, D 128,
+// blocks of 16; 96% of what a read reaches), 3,635 of 244 (one of 32,768). Versions and figures: NOTES.md
+// beside this.
 #pragma once
 
 #include "kernels/attention/decode_stream_merge.cuh"

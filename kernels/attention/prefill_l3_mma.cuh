@@ -16,6 +16,9 @@
 //   - Tiles beyond the block's last visible key are never loaded, tiles beyond a warp's are skipped by
 //     it, and only those that meet a mask's edge test it. The longest query tiles start first.
 //
+// Masked pairs of a tile meet their V with weight 0: V of a sequence's own keys must be finite, also where a
+// row may not see them (levels 1 and 2 do not touch those). Rows past a length are not read.
+//
 // Bytes: q and o once, K and V once per 128 query rows, from the L2 mostly. FLOP: 4 * D per (row, key) of the
 // tiles touched: a visible pair costs 4 * D, and the diagonal's tiles are half empty.
 // Measured on an H200 against level 2: 360 TFLOP/s of 9.7 (causal, 4 x 4,096, D 128). Versions and figures:

@@ -17,6 +17,8 @@
 //     leaves the range of its type. The first tile of keys finds one; a sum of weights tells when it must be
 //     raised.
 //
+// What level 3 asks of V (finite values) this level asks too.
+//
 // Bytes and FLOP: those of level 3 (K and V once per 192 rows at D 64). CUDA only, built for sm_90a;
 // elsewhere level 3 runs. Measured on an H200 against level 3: 689 TFLOP/s of 360 (causal, 4 x 4,096, D 128;
 // 86% of a matrix product), 726 of 351 (1,024 rows on 8,192 keys in blocks of 16). Versions and figures:

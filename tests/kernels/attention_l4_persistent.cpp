@@ -129,10 +129,12 @@ void expect_end_matches_oracle(const AttentionCase& c, const AttentionInputs& in
   expect_matches_oracle(part, oracle_attention(part, part_inputs), part_got);
 }
 
-void many_tiles_a_block(int head_dim, DType dtype) {
+/// `num_sms`: blocks of the launch; 0: as many as the GPU has SMs.
+void many_tiles_a_block(int head_dim, DType dtype, int num_sms = 0) {
   std::string why;
   const auto gpu = hopper_or_null(why);
   if (!gpu) GTEST_SKIP() << why;
+  if (num_sms > 0) gpu->context().traits.num_sms = num_sms;
   for (const KeySource source : {KeySource::packed, KeySource::paged}) {
     AttentionCase c = long_queue(head_dim, dtype, source, gpu->traits().num_sms);
     ASSERT_GE(real_tiles(c), kTilesPerBlock * gpu->traits().num_sms);
@@ -159,6 +161,11 @@ TEST(GpuAttentionL4Persistent, many_tiles_a_block_d64_bf16) { many_tiles_a_block
 TEST(GpuAttentionL4Persistent, many_tiles_a_block_d64_f16) { many_tiles_a_block(64, DType::f16); }
 TEST(GpuAttentionL4Persistent, many_tiles_a_block_d128_bf16) { many_tiles_a_block(128, DType::bf16); }
 TEST(GpuAttentionL4Persistent, many_tiles_a_block_d128_f16) { many_tiles_a_block(128, DType::f16); }
+
+// So few blocks that a short queue makes each of them take many tiles: for compute-sanitizer's tools.
+TEST(GpuAttentionL4, few_blocks_take_many_tiles) {
+  for (const int head_dim : {64, 128}) many_tiles_a_block(head_dim, DType::bf16, 6);
+}
 
 }  // namespace
 }  // namespace attn::test

@@ -20,9 +20,11 @@ AttentionCase padded_case(std::vector<int> lens) {
 
 ATTN_DEVICE_TEST(AttentionPadding, stolen_mass_follows_the_law) {
   for (const std::vector<int>& lens : {std::vector{1, 8}, {10, 100}, {100, 128}, {500, 512}}) {
-    for (const int level : {1, 2}) {
+    for (const int level : {1, 2, 3}) {
       AttentionCase padded = padded_case(lens);
       padded.level = level;
+      if (level == 3) padded.dtype = DType::f16;
+      const double slack = level == 3 ? 1e-3 : 1e-5;  // half has 11 bits
       SCOPED_TRACE(padded.describe());
       AttentionCase exact = padded;
       exact.source = KeySource::dense_masked;
@@ -34,15 +36,16 @@ ATTN_DEVICE_TEST(AttentionPadding, stolen_mass_follows_the_law) {
         const std::size_t line = static_cast<std::size_t>(h) * 2;
         const double z = std::exp(static_cast<double>(without.lse[line])), law = z / (z + pads);
         EXPECT_NEAR(with.lse[line], std::log(z + pads), 1e-5);
-        EXPECT_EQ(with.lse[line + 1], without.lse[line + 1]);  // the longest sequence has no pads
+        // The longest sequence has no pads; level 3 cuts it elsewhere when its neighbour is longer.
+        EXPECT_NEAR(with.lse[line + 1], without.lse[line + 1], level == 3 ? 1e-5 : 0.0);
         double dot = 0.0, square = 0.0;
         for (int d = 0; d < 64; ++d) {
           const std::size_t at = static_cast<std::size_t>(h) * 64 + d;
-          EXPECT_NEAR(with.o[at], law * without.o[at], 1e-5 * std::abs(without.o[at]) + 1e-6);
+          EXPECT_NEAR(with.o[at], law * without.o[at], slack * std::abs(without.o[at]) + slack / 10);
           dot += static_cast<double>(with.o[at]) * without.o[at];
           square += static_cast<double>(without.o[at]) * without.o[at];
         }
-        EXPECT_NEAR(dot / square, law, 1e-5) << "head " << h;
+        EXPECT_NEAR(dot / square, law, slack) << "head " << h;
       }
     }
   }

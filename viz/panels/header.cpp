@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/trace/names.h"
+#include "viz/graph_facts.h"
 #include "viz/keys.h"
 #include "viz/lookup.h"
 #include "viz/panels/menus.h"
@@ -82,10 +83,12 @@ void draw_step(Ui& ui, float x, float right) {
 
   if (ui.view.teach.pen && draw_pen_chip(ui, number.right() + ui.px(14), right)) return;
   const Rect path{number.right() + ui.px(14), bar.y, right - number.right() - ui.px(14), bar.h};
-  std::string text = fmt::format("attention: {}", path_text(step.path));
+  std::string brief = fmt::format("attention: {}", path_text(step.path));
   if (step.config.scores != Scores::computed)
-    text += fmt::format(", every score set to {}", trace::name_of(step.config.scores));
-  if (path.w < text_width(ui, FontRole::text, text)) return;
+    brief += fmt::format(", every score set to {}", trace::name_of(step.config.scores));
+  const std::string full = step.graph ? fmt::format("{}, {}", brief, graph_text(step)) : brief;
+  const std::string text(first_fitting(ui, FontRole::text, path.w, {full, brief, ""}));
+  if (text.empty()) return;
   text_in(ui, FontRole::text, path, ui[Color::muted], text, Align::left);
   mark(ui, "header/path", path, text, fmt::format("StepRecord.path, paged = {}", step.paged));
 }

@@ -7,6 +7,7 @@
 
 #include "core/trace/enum_range.h"
 #include "core/trace/names.h"
+#include "viz/graph_facts.h"
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/scroll_fade.h"
@@ -20,21 +21,24 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 
 bool in_view(const Ui& ui, int layer) { return layer < 0 || layer == ui.selection.layer; }
 
-void draw_shape(Ui& ui, const Rect& box, const trace::ShapeNote& shape, std::size_t index) {
-  // Name and shape in columns; what is wider than its column pushes the next one.
-  const std::string dims = shape_text(shape.shape);
+/// Name and shape in columns, then a note; what is wider than its column pushes the next one.
+void draw_columns(Ui& ui, const Rect& box, const std::string& name, const std::string& dims,
+                  const std::string& note) {
   const float gap = ui.px(8);
-  const float name_w =
-      std::min(box.w, std::max(box.w * 0.34F, text_width(ui, FontRole::mono, shape.name) + gap));
+  const float name_w = std::min(box.w, std::max(box.w * 0.34F, text_width(ui, FontRole::mono, name) + gap));
   const float shape_w =
       std::clamp(text_width(ui, FontRole::mono, dims) + gap, std::min(box.w * 0.36F, box.w - name_w),
                  std::max(box.w * 0.36F, box.w - name_w));
-  text_in(ui, FontRole::mono, {box.x, box.y, name_w - gap, box.h}, ui[Color::text], shape.name, Align::left);
+  text_in(ui, FontRole::mono, {box.x, box.y, name_w - gap, box.h}, ui[Color::text], name, Align::left);
   text_in(ui, FontRole::mono, {box.x + name_w, box.y, shape_w, box.h}, ui[Color::text], dims, Align::left);
-  const std::string note = shape.note.empty() ? shape.dtype : fmt::format("{}  {}", shape.dtype, shape.note);
   text_in(ui, FontRole::small,
           {box.x + name_w + shape_w + ui.px(4), box.y, box.w - name_w - shape_w - ui.px(4), box.h},
           ui[Color::muted], note, Align::left);
+}
+
+void draw_shape(Ui& ui, const Rect& box, const trace::ShapeNote& shape, std::size_t index) {
+  draw_columns(ui, box, shape.name, shape_text(shape.shape),
+               shape.note.empty() ? shape.dtype : fmt::format("{}  {}", shape.dtype, shape.note));
   name_tag(ui, {box.x - ui.px(3), box.y, box.w + ui.px(6), box.h}, shape.name);
   mark(ui, fmt::format("stages/shape/{}", index), box,
        fmt::format("{} {} {}{}{}", shape.name, shape_text(shape.shape), shape.dtype,
@@ -61,6 +65,12 @@ void draw_launch(Ui& ui, const Rect& box, const trace::LaunchEntry& entry, std::
                    launch.kernel, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
                    launch.block.z, launch.shared_bytes, bytes, launch.flop, time),
        fmt::format("launches[{}], layer {}", index, entry.layer));
+}
+
+void draw_graph_line(Ui& ui, const Rect& box, const GraphLine& line, std::size_t index) {
+  draw_columns(ui, box, line.name, line.shape, line.values);
+  mark(ui, fmt::format("stages/graph/{}", index), box,
+       fmt::format("{} {}: {}\n{}", line.name, line.shape, line.values, line.tip), "StepRecord.graph");
 }
 
 /// Heading of a stage that occurs; returns the y below it. Clicking selects the stage.
@@ -91,7 +101,8 @@ float draw_stage(Ui& ui, const Rect& list, float y, trace::Stage stage) {
   const auto launch_here = [&](const trace::LaunchEntry& l) {
     return l.stage == stage && in_view(ui, l.layer);
   };
-  const bool any = std::any_of(step.shapes.begin(), step.shapes.end(), shape_here) ||
+  const bool any = (stage == trace::Stage::prepare && step.graph) ||
+                   std::any_of(step.shapes.begin(), step.shapes.end(), shape_here) ||
                    std::any_of(step.launches.begin(), step.launches.end(), launch_here);
   if (!any) return y;
   if (stage == ui.selection.stage && ui.view.listed_stage != static_cast<int>(stage)) {  // once per change
@@ -102,6 +113,11 @@ float draw_stage(Ui& ui, const Rect& list, float y, trace::Stage stage) {
   y = draw_heading(ui, {list.x, y, right - list.x, ui.px(22)}, stage, per_layer);
   const float x = list.x + ui.px(6);
   const auto place = [&] { return Rect{x, y, right - x - ui.px(6), row}; };
+  if (stage == trace::Stage::prepare) {
+    const std::vector<GraphLine> lines = graph_lines(step);
+    for (std::size_t i = 0; i < lines.size(); ++i, y += row)
+      if (visible_part(ui, place()).w > 0.0F) draw_graph_line(ui, place(), lines[i], i);
+  }
   for (std::size_t i = 0; i < step.shapes.size(); ++i) {
     if (!shape_here(step.shapes[i])) continue;
     if (visible_part(ui, place()).w > 0.0F) draw_shape(ui, place(), step.shapes[i], i);

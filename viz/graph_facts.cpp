@@ -31,10 +31,11 @@ std::string rows_and_padding(const GraphRecord& graph) {
 GraphLine tables_line(const GraphRecord& graph) {
   const std::size_t columns = graph.block_tables.empty() ? 0 : graph.block_tables.front().size();
   const bool stale = static_cast<std::size_t>(graph.fresh_columns) < columns;
-  return {"graph block_tables", fmt::format("[{}, {}]", graph.bucket, columns),
-          stale ? fmt::format("from column {} on stale", graph.fresh_columns) : "every column is of this step",
-          "the step writes the columns that its own block_tables have; behind them, and in padding rows, stands "
-          "what earlier steps left. context_lens keeps it from being read"};
+  return {
+      "graph block_tables", fmt::format("[{}, {}]", graph.bucket, columns),
+      stale ? fmt::format("from column {} on stale", graph.fresh_columns) : "every column is of this step",
+      "the step writes the columns that its own block_tables have; behind them, and in padding rows, stands "
+      "what earlier steps left. context_lens keeps it from being read"};
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ GraphLine tables_line(const GraphRecord& graph) {
 std::vector<GraphLine> graph_lines(const trace::StepRecord& step) {
   if (!step.graph) return {};
   const GraphRecord& graph = *step.graph;
-  const std::string captured = fmt::format("graphs were captured for {} rows", fmt::join(graph.buckets, ", "));
+  const std::string captured =
+      fmt::format("graphs were captured for {} rows", fmt::join(graph.buckets, ", "));
   if (graph.bucket == 0) return {{"CUDA graph", "none", graph.eager_reason, captured}};
   const int real = graph.fresh_rows;
   return {{"CUDA graph", fmt::format("{} rows", graph.bucket), rows_and_padding(graph), captured},

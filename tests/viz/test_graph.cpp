@@ -11,6 +11,8 @@
 namespace attn::viz {
 namespace {
 
+using sample::Sample;
+
 /// A decode of 3 sequences that a graph of 4 rows ran: padding row 3, tables of 6 columns, 2 of them written.
 Sample replayed() {
   Sample s = sample::padded_decode();

@@ -10,6 +10,8 @@ namespace {
 
 // "*" stands for a number, a letter, a name of the run's: one part between two slashes. First it is a panel.
 constexpr std::array kMarkPatterns = {"arrows/*",
+                                      "*/*/more",
+                                      "*/*/*/more",
                                       "banner/measured",
                                       "banner/what",
                                       "caption/cancel",

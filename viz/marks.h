@@ -2,6 +2,8 @@
 // Tooltips, linked highlights, the text twin and tests use marks; a test clicks a mark, not a pixel.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -40,6 +42,18 @@ class Marks {
   /// Thousands of alike rectangles (cells, slots) as one entry: no text is made for those nobody asks for.
   void add_family(std::string prefix, Resolve resolve) {
     families_.push_back({std::move(prefix), std::move(resolve)});
+  }
+  /// Of the marks from `first` on what lies between two heights is kept.
+  void cut(std::size_t first, float top, float bottom) {
+    for (std::size_t i = first; i < marks_.size(); ++i) {
+      Rect& rect = marks_[i].rect;
+      const float end = rect.bottom() < bottom ? rect.bottom() : bottom;
+      if (rect.y < top) rect.y = top;
+      rect.h = end - rect.y;
+    }
+    const auto begin = marks_.begin() + static_cast<std::ptrdiff_t>(first);
+    marks_.erase(std::remove_if(begin, marks_.end(), [](const Mark& mark) { return mark.rect.h <= 0.0F; }),
+                 marks_.end());
   }
   const Mark* find(std::string_view name) const {
     for (const Mark& mark : marks_) {

@@ -91,8 +91,8 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   const float foot = view.picture.provenance.empty() ? 0.0F : provenance_height(screen_scale(view));
   const LayoutInput input = layout_input(view, frame, size.x, size.y - foot);
   const ScreenLayout layout = layout_screen(input);
-  Ui ui{frame, selection, view,  marks, commands, theme_of(theme_in_use(view)), input.scale, nullptr,
-        {},    {},        false, {},    0};
+  Ui ui{frame,       selection, view, marks, commands, theme_of(theme_in_use(view)),
+        input.scale, nullptr,   {},   {},    false,    {}};
   const Rect screen{0.0F, 0.0F, size.x, size.y};
   if (!view.picture.clear && !view.picture.alone) draw_gaps(ui, layout, size.y - foot);
   draw_provenance(ui, {0.0F, size.y - foot, size.x, foot});

@@ -13,6 +13,7 @@
 #include "viz/shell_view.h"
 #include "viz/teach_view.h"
 #include "viz/theme.h"
+#include "viz/widgets/scroll_parts.h"
 #include "viz/widgets/text_log.h"
 
 namespace attn::viz {
@@ -82,6 +83,7 @@ struct ViewState : ViewSettings {
   PictureView picture;                  // of films and stills
   TeachView teach;                      // blank stage, pen, notes
   HeatPainter* heat_painter = nullptr;  // draws large matrices; null: as coarse quads
+  ScrollParts scroll_parts;             // open while a frame is drawn
   TextLog* text_log = nullptr;          // of the frame drawn last; null: not kept
 };
 

@@ -13,18 +13,15 @@ namespace {
 constexpr float kTolerance = 1.0F;  // pixels: glyphs keep about that from the edges of their lines
 
 std::string told(const TextLog::Entry& entry) {
-  return fmt::format("\"{}\" in {} at {:.0f},{:.0f} {:.0f}x{:.0f}", entry.text, entry.panel, entry.rect.x,
-                     entry.rect.y, entry.rect.w, entry.rect.h);
+  return fmt::format("\"{}\" in {} at {:.0f},{:.0f} {:.0f}x{:.0f}, seen from {:.0f},{:.0f} to {:.0f},{:.0f}",
+                     entry.text, entry.panel, entry.rect.x, entry.rect.y, entry.rect.w, entry.rect.h,
+                     entry.clip.x, entry.clip.y, entry.clip.right(), entry.clip.bottom());
 }
 
-/// The part that the eye meets: digits and capitals leave a fifth of their line above and below, and what is
-/// scrolled ends at the edge of its list.
+/// The part that the eye meets: digits and capitals leave a fifth of their line above and below.
 Rect ink_of(const TextLog::Entry& entry) {
   const float inset = std::floor(entry.rect.h * 0.15F);
-  const Rect ink{entry.rect.x, entry.rect.y + inset, entry.rect.w, entry.rect.h - 2.0F * inset};
-  if (!entry.scrolled) return ink;
-  const float top = std::max(ink.y, entry.clip.y);
-  return {ink.x, top, ink.w, std::max(0.0F, std::min(ink.bottom(), entry.clip.bottom()) - top)};
+  return {entry.rect.x, entry.rect.y + inset, entry.rect.w, entry.rect.h - 2.0F * inset};
 }
 
 bool cover(const Rect& a, const Rect& b) {
@@ -33,16 +30,17 @@ bool cover(const Rect& a, const Rect& b) {
   return w > kTolerance && h > kTolerance;
 }
 
+/// Scrolled away, whole.
 bool off_screen(const TextLog::Entry& entry) {
-  return entry.scrolled && (entry.rect.bottom() <= entry.clip.y + kTolerance ||
-                            entry.rect.y >= entry.clip.bottom() - kTolerance);
+  const Rect ink = ink_of(entry);
+  return entry.scrolled && (entry.clip.h <= 0.0F || ink.bottom() <= entry.clip.y + kTolerance ||
+                            ink.y >= entry.clip.bottom() - kTolerance);
 }
 
 bool cut(const TextLog::Entry& entry) {
   const Rect ink = ink_of(entry);
   const bool sideways = ink.x < entry.clip.x - kTolerance || ink.right() > entry.clip.right() + kTolerance;
-  const bool upright = !entry.scrolled &&
-                       (ink.y < entry.clip.y - kTolerance || ink.bottom() > entry.clip.bottom() + kTolerance);
+  const bool upright = ink.y < entry.clip.y - kTolerance || ink.bottom() > entry.clip.bottom() + kTolerance;
   return sideways || upright;
 }
 

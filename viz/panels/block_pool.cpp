@@ -180,7 +180,7 @@ void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
     draw_cards(ui, layout, *now, first, end);
   answer_mouse(ui, layout, now, clip_area);
   add_families(ui, layout, now, {clip_area});
-  end_scroll(ui, layout.y + layout.content_h + ui.px(3));
+  end_scroll(ui, layout.y + layout.content_h + ui.px(3), pitch);
 }
 
 }  // namespace

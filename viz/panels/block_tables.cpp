@@ -235,7 +235,7 @@ void follow_focus(Ui& ui, const std::vector<TableRow>& rows, float row_h, float 
   followed = focus;
   const auto at =
       std::find_if(rows.begin(), rows.end(), [&](const TableRow& r) { return r.seq->id == focus; });
-  follow_row(row_h, height, static_cast<int>(at - rows.begin()));
+  follow_row(ui, row_h, height, static_cast<int>(at - rows.begin()));
 }
 
 /// Rows of cells in a list that scrolls where a few do not fit.
@@ -252,7 +252,7 @@ void draw_list(Ui& ui, const std::vector<TableRow>& rows, Rect list, int focus, 
     const bool seen = visible_part(ui, row).w > 0.0F || (r + 1 < rows.size() && rows[r + 1].common > 0);
     if (seen) draw_row(ui, rows, r, look, rows[r].seq->id == focus ? lit_index : -1);
   }
-  end_scroll(ui, look.cell(rows.size(), 0).y - ui.px(kRowGap));
+  end_scroll(ui, look.cell(rows.size(), 0).y - ui.px(kRowGap), look.row_h);
 }
 
 constexpr std::size_t kMostListed = 8;  // tables of more sequences that do not fit are drawn as lines

@@ -9,7 +9,6 @@
 #include "viz/change_lines.h"
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
-#include "viz/widgets/scroll_fade.h"
 
 namespace attn::viz {
 namespace {
@@ -273,7 +272,7 @@ void draw_changes(Ui& ui, const Rect& rect) {
   left = draw_since_last(ui, list, left);
   if (wide) list.x += list.w + gap;
   const float right = draw_breakpoints(ui, list, draw_bookmarks(ui, list, wide ? y : left));
-  end_scroll_faded(ui, std::max(left, right));
+  end_scroll(ui, std::max(left, right));
   end_panel(ui);
 }
 

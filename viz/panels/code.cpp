@@ -126,11 +126,12 @@ float follow(Ui& ui, const Pane& pane, const std::vector<CodeRow>& rows) {
     return pane.row_h * static_cast<float>(row - rows.begin());
   };
   const float at = y_of(line);
-  float scroll = at - std::floor(pane.area.h * 0.35F);
+  const float seen = pane.area.h - fold_note_height(ui);
+  float scroll = at - std::floor(seen * 0.35F);
   // What runs next below it is shown too, as long as both have room.
   const int next = pane.place.next.first;
   if (pane.writer_line < 0 && next > line)
-    scroll = std::max(scroll, std::min(at, y_of(next) + 3.0F * pane.row_h - pane.area.h));
+    scroll = std::max(scroll, std::min(at, y_of(next) + 3.0F * pane.row_h - seen));
   const float most = std::max(0.0F, pane.row_h * static_cast<float>(rows.size()) - pane.area.h);
   const float whole = std::clamp(std::floor(scroll / pane.row_h) * pane.row_h, 0.0F, most);  // no line is cut
   const float jump = whole - ImGui::GetScrollY();
@@ -154,7 +155,7 @@ void draw_text(Ui& ui, Pane pane) {
   const int to = std::clamp(static_cast<int>((high - top) / pane.row_h), 0, last);
   for (int i = from; i <= to; ++i)
     draw_row(ui, pane, rows[static_cast<std::size_t>(i)], top + pane.row_h * static_cast<float>(i));
-  end_scroll(ui, origin + pane.row_h * static_cast<float>(last + 1));
+  end_scroll(ui, origin + pane.row_h * static_cast<float>(last + 1), pane.row_h);
 }
 
 /// Which of the stage's launches is shown; returns the x behind the choice.

@@ -91,7 +91,7 @@ void draw_choices(Ui& ui, const Picked& picked, int side, const Rect& rect) {
     mark(ui, mark_name(side, fmt::format("choice/{}", i)), box, text, "launched on the recorded inputs");
     if (hit.clicked) choose(ui, picked, side, picked.choices[i]);
   }
-  end_scroll(ui, y);
+  end_scroll(ui, y, row);
 }
 
 }  // namespace attn::viz

@@ -8,7 +8,6 @@
 #include "viz/cost_lines.h"
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
-#include "viz/widgets/scroll_fade.h"
 
 namespace attn::viz {
 namespace {
@@ -203,7 +202,7 @@ void draw_costs(Ui& ui, const Rect& rect) {
   CostColumn right = wide ? CostColumn{left.x + left.w + gap, left.w, top, left.row} : left;
   draw_run(ui, right);
   if (!wide) draw_kernel_list(ui, right, costs);
-  end_scroll_faded(ui, std::max(left.y, right.y) + ui.px(4));
+  end_scroll(ui, std::max(left.y, right.y) + ui.px(4));
   end_panel(ui);
 }
 

@@ -178,7 +178,7 @@ PickedLesson draw_cards(Ui& ui, const Rect& area) {
                "tell it from its beginning (Shift+Enter)"))
       from_start = true;
   }
-  end_scroll(ui, bottom);
+  end_scroll(ui, bottom, grid.h + grid.gap);
   shell.follow = false;
   if (entered < 0 || entered >= std::ssize(cards)) return {};
   return {&cards[static_cast<std::size_t>(entered)], from_start};

@@ -83,7 +83,7 @@ void draw_help(Ui& ui, const Rect& screen) {
                    top + row * static_cast<float>(static_cast<int>(i) % per_column), w - ui.px(14), row};
     if (visible_part(ui, box).w > 0.0F) draw_line(ui, box, lines[i]);
   }
-  end_scroll(ui, top + row * static_cast<float>(per_column));
+  end_scroll(ui, top + row * static_cast<float>(per_column), row);
   end_panel(ui);
 }
 

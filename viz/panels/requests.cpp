@@ -10,7 +10,6 @@
 #include "viz/panels/prompt_box.h"
 #include "viz/pool_facts.h"
 #include "viz/widgets/paint.h"
-#include "viz/widgets/scroll_fade.h"
 
 namespace attn::viz {
 namespace {
@@ -362,7 +361,7 @@ void draw_requests(Ui& ui, const Rect& rect) {
       const bool brief = many && request.id != focus && request.id != ui.selection.seq;
       y = draw_request(ui, request, list.x, y, right, many, brief);
     }
-    end_scroll_faded(ui, y);
+    end_scroll(ui, y);
   }
   if (box_h > 0.0F) draw_prompt_box(ui, {ui.body.x, ui.body.bottom() - box_h, ui.body.w, box_h});
   end_panel(ui);

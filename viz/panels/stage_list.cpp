@@ -10,7 +10,6 @@
 #include "viz/graph_facts.h"
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
-#include "viz/widgets/scroll_fade.h"
 
 namespace attn::viz {
 namespace {
@@ -145,7 +144,7 @@ void draw_stage_list(Ui& ui, const Rect& rect) {
   float y = begin_scroll(ui, "stages/list", list);
   for (int s = 0; s <= static_cast<int>(trace::kLastOf<trace::Stage>); ++s)
     y = draw_stage(ui, list, y, static_cast<trace::Stage>(s));
-  end_scroll_faded(ui, y);
+  end_scroll(ui, y);
   end_panel(ui);
 }
 

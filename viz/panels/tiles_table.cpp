@@ -209,7 +209,7 @@ void draw_tile_table(Ui& ui, const TileRow& row, const Rect& rect) {
   const float top = y;
   TilesView& state = ui.view.tiles;
   if (state.listed_tile != row.cursor) {  // once per change, so that the wheel still scrolls
-    follow_row(row_h, area.h, row.cursor);
+    follow_row(ui, row_h, area.h, row.cursor);
     state.listed_tile = row.cursor;
   }
   const ImVec2 clip_low = ui.draw->GetClipRectMin();
@@ -223,7 +223,7 @@ void draw_tile_table(Ui& ui, const TileRow& row, const Rect& rect) {
     draw_row(ui, row, table, tile, {inner.x, y, inner.w, row_h});
     if (tile.first && t > 0) line(ui, inner.x, y, inner.right(), y, ui[Color::stroke]);
   }
-  end_scroll(ui, top + row_h * static_cast<float>(last + 1));
+  end_scroll(ui, top + row_h * static_cast<float>(last + 1), row_h);
 }
 
 }  // namespace attn::viz

@@ -124,14 +124,16 @@ float text_width(const Ui& /*ui*/, FontRole role, std::string_view text) {
 
 namespace {
 
-/// Whether an edge of what is drawn on would cut the line above or below; in parts that scroll it may.
+/// Whether an edge of what is drawn on would cut the line above or below; parts that scroll see to that at
+/// their end.
 bool cut_by_edge(const Ui& ui, const Rect& line) {
-  if (ui.scrolling > 0) return false;
+  if (ui.view.scroll_parts.any()) return false;
   const float spare = std::round(line.h * 0.15F) + 1.0F;  // no glyph reaches the ends of its line
   return line.y + spare < ui.draw->GetClipRectMin().y || line.bottom() - spare > ui.draw->GetClipRectMax().y;
 }
 
 void log_text(const Ui& ui, std::string_view text, const Rect& rect, bool shortened, bool left_out = false) {
+  if (ui.view.scroll_parts.any()) ui.view.scroll_parts.last().lines.push_back({rect.y, rect.bottom()});
   if (ui.view.text_log == nullptr) return;
   const ImVec2 low = ui.draw->GetClipRectMin();
   const ImVec2 high = ui.draw->GetClipRectMax();
@@ -139,7 +141,7 @@ void log_text(const Ui& ui, std::string_view text, const Rect& rect, bool shorte
                                        std::string(text),
                                        rect,
                                        {low.x, low.y, high.x - low.x, high.y - low.y},
-                                       ui.scrolling > 0,
+                                       ui.view.scroll_parts.any(),
                                        shortened,
                                        left_out});
 }

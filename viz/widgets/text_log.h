@@ -15,7 +15,7 @@ struct TextLog {
     std::string text;
     Rect rect;               // its line: advance width, font height
     Rect clip;               // what of the screen it may be drawn on
-    bool scrolled = false;   // in a part that scrolls: may be cut at its top and bottom
+    bool scrolled = false;   // in a part that scrolls: may be out of sight
     bool shortened = false;  // ends with "…" because its box had no room
     bool left_out = false;   // not drawn: an edge would have cut it
   };

@@ -14,11 +14,6 @@ constexpr ImGuiWindowFlags kPanelFlags =
     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoCollapse |
     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground;
 
-void enter_window(Ui& ui) {
-  ui.draw = ImGui::GetWindowDrawList();
-  ui.mouse_here = ImGui::IsWindowHovered();
-}
-
 /// Four corners pointing out (to fill the window) or in (to give the others their room back).
 void draw_corners(const Ui& ui, const Rect& box, Rgb color, bool inwards) {
   const float arm = std::round(box.w * 0.32F);
@@ -128,36 +123,6 @@ void empty_note(Ui& ui, std::string_view text) {
   const float y = body.y + std::max(0.0F, std::round((body.h - h) * 0.5F));
   const int lines = std::max(1, static_cast<int>(body.h / line_h));
   text_wrapped(ui, role, {body.x, y, body.w, h}, ui[Color::muted], text, Align::center, lines);
-}
-
-float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
-  ImGui::SetCursorScreenPos({area.x, area.y});
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, ImVec4(0, 0, 0, 0));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
-  ImGui::BeginChild(
-      id, {std::max(1.0F, area.w), std::max(1.0F, area.h)}, false,
-      ImGuiWindowFlags_NoNav | (wheel ? ImGuiWindowFlags_None : ImGuiWindowFlags_NoScrollWithMouse));
-  ImGui::PopStyleVar();
-  ImGui::PopStyleColor();
-  enter_window(ui);
-  ++ui.scrolling;
-  return std::floor(ImGui::GetCursorScreenPos().y);
-}
-
-void end_scroll(Ui& ui, float bottom) {
-  const float top = ImGui::GetCursorScreenPos().y;
-  ImGui::Dummy({1.0F, std::max(1.0F, bottom - top)});
-  ImGui::EndChild();
-  enter_window(ui);
-  --ui.scrolling;
-}
-
-void follow_row(float row_h, float height, int index) {
-  const float at = row_h * static_cast<float>(index);
-  const float scroll = ImGui::GetScrollY();
-  if (at >= scroll && at + row_h <= scroll + height) return;
-  const int above = static_cast<int>(height * 0.5F / row_h);
-  ImGui::SetScrollY(row_h * static_cast<float>(std::max(0, index - above)));
 }
 
 Rect visible_part(const Ui& ui, const Rect& rect) {

@@ -28,7 +28,6 @@ struct Ui {
   Rect body;                   // below its title
   bool mouse_here = false;     // the mouse is over this window and nothing covers it
   std::string_view panel_name = {};
-  int scrolling = 0;  // parts that scroll around what is drawn: between begin_scroll and end_scroll
 
   /// Length at scale 1 in whole pixels.
   float px(float length) const;
@@ -55,10 +54,16 @@ void empty_note(Ui& ui, std::string_view text);
 /// A part of the panel that scrolls; returns the y at which content starts (moves with the scroll). Without
 /// `wheel` the mouse wheel is left to the panel.
 float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel = true);
-/// `bottom` is where the content ends, on the same axis as the y of begin_scroll.
-void end_scroll(Ui& ui, float bottom);
+/// `bottom` is where the content ends, on the same axis as the y of begin_scroll. What is seen ends between
+/// two lines of text, or between two rows where all are `row_h` high, and below it stands how many more there
+/// are.
+void end_scroll(Ui& ui, float bottom, float row_h = 0.0F);
+/// What that note takes off the height of a part that does not show its end.
+float fold_note_height(const Ui& ui);
 /// Inside a scrolling part `height` high: brings row `index` of rows `row_h` high into sight, in whole rows.
-void follow_row(float row_h, float height, int index);
+void follow_row(const Ui& ui, float row_h, float height, int index);
+/// What is drawn from here on goes into ImGui's current window.
+void enter_window(Ui& ui);
 
 /// Whether the mouse is over (the visible part of) a rectangle of this panel.
 Hit touch(const Ui& ui, const Rect& rect);

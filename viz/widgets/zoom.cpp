@@ -48,7 +48,7 @@ bool zoom_by_mouse(Ui& ui, const Rect& rect, const ZoomAxes& axes) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool over = touch(ui, rect).hovered;
   // In a panel that scrolls the wheel scrolls, and zooms with Ctrl.
-  if (over && io.MouseWheel != 0.0F && io.KeyCtrl == (ui.scrolling > 0)) {
+  if (over && io.MouseWheel != 0.0F && io.KeyCtrl == ui.view.scroll_parts.any()) {
     const double x = (io.MousePos.x - rect.x) / std::max(1.0F, rect.w);
     const double y = (io.MousePos.y - rect.y) / std::max(1.0F, rect.h);
     zoom_both(axes, x, y, std::pow(0.8, static_cast<double>(io.MouseWheel)));

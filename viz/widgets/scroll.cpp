@@ -1,0 +1,231 @@
+// Parts that scroll. What is seen of them ends between two rows: a row that an edge would cut is left out
+// whole, and below it stands how many more there are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "viz/widgets/paint.h"
+#include "viz/widgets/ui.h"
+
+namespace attn::viz {
+namespace {
+
+constexpr float kInk = 0.1F;         // no glyph reaches the ends of its line
+constexpr float kLeastSeen = 0.55F;  // of a part: what tells of more may not cost more than the rest
+constexpr float kLargeRow = 0.4F;    // of a part: rows of this height are folded by their lines
+
+// What a part keeps from one frame to the next, in its window's storage.
+enum class Kept : ImGuiID { top = 0x5c0, low, on };
+
+float& kept(Kept what, float fallback) {
+  return *ImGui::GetStateStorage()->GetFloatRef(static_cast<ImGuiID>(what), fallback);
+}
+
+/// What is seen of a part.
+struct Fold {
+  float top = 0.0F, low = 0.0F;
+  int rows_below = 0;  // 0: some, but none of text
+  bool more = false;   // goes on below
+  bool told = false;   // there is room to say so
+};
+
+bool cuts(const ScrollPart::Line& line, float y) {
+  const float spare = (line.bottom - line.top) * kInk;
+  return line.top + spare < y && line.bottom - spare > y;
+}
+
+/// The first y at or above `from` that cuts no line.
+float whole_above(const std::vector<ScrollPart::Line>& lines, float from, float least) {
+  float y = from;
+  for (bool moved = true; moved && y > least;) {
+    moved = false;
+    for (const ScrollPart::Line& line : lines) {
+      if (!cuts(line, y)) continue;
+      y = std::min(y, line.top);
+      moved = true;
+    }
+  }
+  return y;
+}
+
+float whole_below(const std::vector<ScrollPart::Line>& lines, float from, float most) {
+  float y = from;
+  for (bool moved = true; moved && y < most;) {
+    moved = false;
+    for (const ScrollPart::Line& line : lines) {
+      if (!cuts(line, y)) continue;
+      y = std::max(y, line.bottom);
+      moved = true;
+    }
+  }
+  return y;
+}
+
+/// Lines beside each other are one row.
+int rows_from(std::vector<ScrollPart::Line> lines, float y) {
+  std::erase_if(lines, [y](const ScrollPart::Line& line) {
+    return line.bottom - (line.bottom - line.top) * kInk <= y;
+  });
+  std::ranges::sort(lines, {}, &ScrollPart::Line::top);
+  int rows = 0;
+  float end = y;
+  for (const ScrollPart::Line& line : lines) {
+    const float middle = (line.top + line.bottom) * 0.5F;
+    if (rows > 0 && middle < end) continue;
+    end = line.bottom;
+    ++rows;
+  }
+  return rows;
+}
+
+/// Where rows are all of one height they need not have been drawn to be counted, and shapes end with them.
+Fold fold_of_rows(const Rect& area, float bottom, float row_h, float note_h) {
+  Fold fold{area.y, area.bottom()};
+  const float spare = row_h * kInk;
+  const auto end_above = [&](float y) { return bottom - std::ceil((bottom - y - spare) / row_h) * row_h; };
+  if (ImGui::GetScrollY() > 0.0F)
+    fold.top = std::max(area.y, bottom - std::floor((bottom - area.y + spare) / row_h) * row_h);
+  fold.more = bottom > area.bottom() + spare;
+  if (!fold.more) return fold;
+  fold.low = end_above(area.bottom() - note_h);
+  fold.told = fold.low - fold.top >= area.h * kLeastSeen;
+  if (!fold.told) fold.low = std::min(area.bottom(), end_above(area.bottom()));
+  fold.rows_below = static_cast<int>(std::lround((bottom - fold.low) / row_h));
+  return fold;
+}
+
+Fold fold_of_lines(const ScrollPart& part, const Rect& area, float bottom, float note_h) {
+  Fold fold{area.y, area.bottom()};
+  if (ImGui::GetScrollY() > 0.0F) fold.top = whole_below(part.lines, area.y, area.bottom());
+  fold.more = bottom > area.bottom() + std::floor(note_h * kInk);
+  if (!fold.more) return fold;
+  fold.low = whole_above(part.lines, area.bottom() - note_h, fold.top);
+  fold.told = fold.low - fold.top >= area.h * kLeastSeen;
+  if (!fold.told) fold.low = whole_above(part.lines, area.bottom(), fold.top);
+  fold.rows_below = rows_from(part.lines, fold.low);
+  return fold;
+}
+
+/// Leaves of everything that was drawn since begin_scroll what is between the ends of the fold.
+void cut_at(Ui& ui, const ScrollPart& part, const Fold& fold) {
+  for (const ScrollPart::Drawing& drawing : part.drawings) {
+    for (int i = drawing.first_command; i < drawing.list->CmdBuffer.Size; ++i) {
+      ImVec4& clip = drawing.list->CmdBuffer[i].ClipRect;
+      clip.y = std::max(clip.y, fold.top);
+      clip.w = std::max(clip.y, std::min(clip.w, fold.low));
+    }
+  }
+  ui.marks.cut(part.first_mark, fold.top, fold.low);
+  if (ui.view.text_log == nullptr) return;
+  auto& texts = ui.view.text_log->entries;
+  for (std::size_t i = part.first_text; i < texts.size(); ++i) {
+    Rect& clip = texts[i].clip;
+    const float low = std::min(clip.bottom(), fold.low);
+    clip.y = std::max(clip.y, fold.top);
+    clip.h = std::max(0.0F, low - clip.y);
+  }
+}
+
+/// "3 more rows below": a button that goes there.
+void tell_more(Ui& ui, const std::string& name, const Rect& area, const Fold& fold) {
+  const Rect strip{area.x, fold.low, area.w - ui.px(12), area.bottom() - fold.low};
+  const float h = fold_note_height(ui);
+  const Rect box{strip.x, strip.bottom() - h, strip.w, h};
+  const std::string words = fold.rows_below == 0   ? "more below"
+                            : fold.rows_below == 1 ? "1 more row below"
+                                                   : fmt::format("{} more rows below", fold.rows_below);
+  const Hit hit = mark(ui, name + "/more", box, words, ui.view.picture.still ? "" : "click to go there");
+  const float side = ui.px(8);
+  const float y = box.y + std::round((box.h - side * 0.85F) * 0.5F) + ui.px(1);
+  triangle_down(ui, box.x, y, side, ui[Color::accent]);
+  const float x = box.x + side + ui.px(5);
+  text_in(ui, FontRole::small, {x, box.y, box.right() - x, box.h},
+          ui[hit.hovered ? Color::text : Color::muted], words, Align::left);
+  if (hit.clicked) kept(Kept::on, 0.0F) = std::max(ui.px(20), fold.low - fold.top);
+}
+
+}  // namespace
+
+float fold_note_height(const Ui& /*ui*/) { return std::ceil(font_pixels(FontRole::small) * 1.25F); }
+
+void enter_window(Ui& ui) {
+  ui.draw = ImGui::GetWindowDrawList();
+  ui.mouse_here = ImGui::IsWindowHovered();
+  if (ui.view.scroll_parts.any() && ui.view.scroll_parts.last().mouse_on_fold) ui.mouse_here = false;
+}
+
+float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
+  ImGui::SetCursorScreenPos({area.x, area.y});
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, ImVec4(0, 0, 0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
+  ImGui::BeginChild(
+      id, {std::max(1.0F, area.w), std::max(1.0F, area.h)}, false,
+      ImGuiWindowFlags_NoNav | (wheel ? ImGuiWindowFlags_None : ImGuiWindowFlags_NoScrollWithMouse));
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  float& on = kept(Kept::on, 0.0F);
+  if (on > 0.0F) ImGui::SetScrollY(ImGui::GetScrollY() + on);
+  on = 0.0F;
+  ScrollParts& all = ui.view.scroll_parts;
+  const bool covered = all.any() && all.last().mouse_on_fold;
+  if (all.open == std::ssize(all.parts)) all.parts.emplace_back();
+  ++all.open;
+  ScrollPart& part = all.last();
+  part.name = id;
+  part.lines.clear();
+  part.drawings.clear();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (list->CmdBuffer.back().ElemCount > 0) list->AddDrawCmd();  // apart from the scroll bar's
+  part.drawings.push_back({list, list->CmdBuffer.Size - 1});
+  part.first_mark = ui.marks.all().size();
+  part.first_text = ui.view.text_log != nullptr ? ui.view.text_log->entries.size() : 0;
+  const float mouse = ImGui::GetIO().MousePos.y;
+  part.mouse_on_fold = covered || mouse < kept(Kept::top, -FLT_MAX) || mouse >= kept(Kept::low, FLT_MAX);
+  enter_window(ui);
+  return std::floor(ImGui::GetCursorScreenPos().y);
+}
+
+void end_scroll(Ui& ui, float bottom, float row_h) {
+  ScrollParts& all = ui.view.scroll_parts;
+  ScrollPart& part = all.last();
+  const ImVec2 at = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  const Rect area{at.x, at.y, size.x, size.y};
+  const float note_h = fold_note_height(ui);
+  const bool even = row_h > 0.0F && row_h < area.h * kLargeRow;
+  const Fold fold =
+      even ? fold_of_rows(area, bottom, row_h, note_h) : fold_of_lines(part, area, bottom, note_h);
+  if (fold.more || fold.top > area.y) cut_at(ui, part, fold);
+  kept(Kept::top, 0.0F) = fold.top > area.y ? fold.top : -FLT_MAX;
+  kept(Kept::low, 0.0F) = fold.more ? fold.low : FLT_MAX;
+  // What is seen of it is part of what goes around it.
+  ScrollPart* around = all.open > 1 ? &all.parts[static_cast<std::size_t>(all.open) - 2] : nullptr;
+  if (around != nullptr) {
+    std::ranges::copy(part.drawings, std::back_inserter(around->drawings));
+    std::ranges::copy_if(part.lines, std::back_inserter(around->lines), [&](const ScrollPart::Line& line) {
+      return !(line.bottom <= fold.top || line.top >= fold.low);
+    });
+  }
+  --all.open;
+  ImGui::Dummy({1.0F, std::max(1.0F, bottom - ImGui::GetCursorScreenPos().y)});
+  enter_window(ui);
+  if (fold.told) {
+    ui.draw->AddDrawCmd();
+    tell_more(ui, part.name, area, fold);
+  }
+  ImGui::EndChild();
+  enter_window(ui);
+}
+
+void follow_row(const Ui& ui, float row_h, float height, int index) {
+  const float at = row_h * static_cast<float>(index);
+  const float scroll = ImGui::GetScrollY();
+  const float seen = height - fold_note_height(ui);
+  if (at >= scroll && at + row_h <= scroll + seen) return;
+  const int above = static_cast<int>(seen * 0.5F / row_h);
+  ImGui::SetScrollY(row_h * static_cast<float>(std::max(0, index - above)));
+}
+
+}  // namespace attn::viz

@@ -69,6 +69,8 @@ int page_of(const Shown& shown) {
   if (shown.side) return 2;
   for (const std::string& name : shown.annotate) {
     if (name.starts_with("tables")) return 1;
+    if (name.starts_with("mask")) return 3;
+    if (name.starts_with("strip")) return -1;  // the last one, where mask and strip have a page each
     if (name.starts_with("code") || name.starts_with("stages") || name.starts_with("costs") ||
         name.starts_with("changes"))
       return 2;

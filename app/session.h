@@ -207,6 +207,7 @@ class Session {
   void fill_hands(const viz::ViewState& view);
 
   // session_files.cpp
+  bool keeps_bookmarks(const std::string& link);
   void open_file(const std::string& link);
   void opened(const Subject& subject);
   void remember_file(const std::filesystem::path& path);
@@ -264,6 +265,7 @@ class Session {
   int costs_at_ = -1;
   int saved_steps_ = 0;  // of a live run, in a file
   bool bookmarks_saved_ = true;
+  std::string refused_;    // file that was not opened because bookmarks are in none
   bool recorded_ = false;  // a live run is written to a file as it goes
   Clock::time_point next_play_{};
   bool forget_loop_ = false;                 // it was of another run

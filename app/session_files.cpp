@@ -40,7 +40,20 @@ bool Session::apply_file(const viz::Command& command) {
   }
 }
 
+/// Whether opening another file would lose bookmarks; says so the first time that one is asked for.
+bool Session::keeps_bookmarks(const std::string& link) {
+  const std::size_t count = frame_.bookmarks.size();
+  if (bookmarks_saved_ || count == 0 || refused_ == link) return false;
+  refused_ = link;
+  say(fmt::format("{} bookmark{} in no file: Ctrl+S saves the run with {}; open {} again to go without",
+                  count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them",
+                  fs::path(link).filename().string()));
+  return true;
+}
+
 void Session::open_file(const std::string& link) {
+  if (keeps_bookmarks(link)) return;
+  refused_.clear();
   start_job("opening " + fs::path(link).filename().string(),
             [this, link, choice = choice_](Job::Control&) -> Job::Finish {
               Subject subject = open_subject(link, choice);

@@ -246,7 +246,9 @@ void Session::stand(const Place& place, viz::ViewState& view) {
   }
   view.playing = false;
   if (keep == Keep::place_and_view) return;
+  const viz::SideView side = view.side;
   show(lesson_->shown(), view);
+  if (!lesson_->shown().side) view.side = side;  // the tab that was left open, also by an earlier start
   compare_.reset();
   if (const auto& compare = lesson_->shown().compare) {
     const auto step = open_->store()->step(selection_.step);

@@ -166,6 +166,7 @@ constexpr std::array kMarkPatterns = {"arrows/*",
                                       "weights/stolen",
                                       "weights/window",
                                       "weights/zoom/*",
+                                      "scale_note",
                                       "*/maximise",
                                       "*/tab/*"};
 

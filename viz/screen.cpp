@@ -58,7 +58,10 @@ void draw_gaps(const Ui& ui, const ScreenLayout& layout, float layout_height) {
     const auto id = static_cast<PanelId>(i);
     const Rect& r = layout[id];
     if (r.w <= 0.0F || id == PanelId::header || id == PanelId::status) continue;
-    paint(r.x - gap, r.y - gap, r.right(), r.y);
+    if (joined_above(layout, id))
+      draw->AddRectFilled({r.x + gap, r.y}, {r.right() - gap, r.y + 1.0F}, rgba(ui[Color::border]));
+    else
+      paint(r.x - gap, r.y - gap, r.right(), r.y);
     paint(r.x - gap, r.y, r.x, r.bottom());
   }
   paint(header.right() - gap, header.bottom(), header.right(), foot);

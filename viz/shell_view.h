@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 
 #include "core/trace/condition.h"
@@ -31,6 +32,7 @@ struct ShellView {
   bool follow = false;                // the highlighted entry is to be scrolled into view
   std::string text;                   // typed into palette, find, entry or dialog
   std::string listed;                 // the text that `chosen` counts in
+  std::map<std::string, int> used;    // commands of the palette by name: how often in this window
   Entry entry = Entry::go_to_step;
   trace::Condition condition;  // of the entry box; afterwards what "run to" repeats
   bool has_condition = false;

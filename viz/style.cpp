@@ -74,6 +74,7 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .broken = frame.broken.has_value(),
           .lesson = frame.lesson.has_value(),
           .caption = !view.picture.no_caption,
+          .note = view.mode == ScreenMode::present && !scale_note(view).empty(),
           .alone = view.picture.alone,
           .margin = std::round(view.picture.margin * screen_scale(view))};
 }

@@ -95,6 +95,26 @@ TEST(Journey, OpenStepLockCompareBreakFindExportSaveReopen) {
   EXPECT_TRUE(user.marks().get("pool/block/2").has_value()) << "and it is drawn";
 }
 
+TEST(Journey, AnotherFileDoesNotTakeBookmarksWithItUnasked) {
+  const testing::TemporaryFolder folder;
+  User user(testing::scenario_subject());
+  user.settle();
+  user.send(Kind::add_bookmark, 0, "here");
+  const std::string other = testing::default_scenario().string() + "#step=3";
+  const int before = user.frame().step->step;
+  user.send(Kind::open_file, 0, other);
+  ASSERT_EQ(user.frame().bookmarks.size(), 1U);
+  EXPECT_EQ(user.frame().step->step, before);
+  EXPECT_NE(user.frame().status.find("1 bookmark is in no file"), std::string::npos) << user.frame().status;
+  user.send(Kind::open_file, 0, other);
+  EXPECT_EQ(user.frame().bookmarks.size(), 0U) << "asked for twice, it is meant";
+  EXPECT_EQ(user.frame().step->step, 3);
+  user.send(Kind::add_bookmark, 0, "there");
+  user.send(Kind::save_trace, 0, folder.file("kept.attn"));
+  user.send(Kind::open_file, 0, testing::default_scenario().string());
+  EXPECT_EQ(user.frame().bookmarks.size(), 0U) << "a file holds it";
+}
+
 TEST(Journey, AThousandRandomSeeksEqualWalking) {
   User user(testing::scenario_subject());
   user.settle();

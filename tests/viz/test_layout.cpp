@@ -106,26 +106,41 @@ TEST(ScreenLayout, EveryPanelIsOnSomePageAndLargeEnough) {
   }
 }
 
-TEST(ScreenLayout, PresentShowsAtMostThreeThingsAndACaption) {
+/// What stands apart: bars, banner and caption tell of the cards.
+int cards_of(const ScreenLayout& layout) {
+  int count = 0;
+  for (int i = 0; i < kNumPanels; ++i) {
+    const auto id = static_cast<PanelId>(i);
+    const bool bar = id == PanelId::header || id == PanelId::stage_tabs || id == PanelId::side_tabs ||
+                     id == PanelId::banner || id == PanelId::caption;
+    if (!bar && layout.shows(id) && !joined_above(layout, id)) ++count;
+  }
+  return count;
+}
+
+TEST(ScreenLayout, PresentShowsAtMostThreeCardsAndACaptionInEveryView) {
+  for_every_layout([](const LayoutInput& input, const ScreenLayout& layout) {
+    if (input.mode != ScreenMode::present) return;
+    EXPECT_LE(cards_of(layout), 3) << told(input) << ", view " << static_cast<int>(input.stage);
+    EXPECT_TRUE(layout.shows(PanelId::caption)) << told(input);
+    EXPECT_FALSE(layout.shows(PanelId::requests) || layout.shows(PanelId::status)) << told(input);
+  });
+}
+
+TEST(ScreenLayout, PagesOfPresentTogetherShowWhatTheWeightsNeed) {
   LayoutInput input{.width = 1920, .height = 1080, .scale = 1.35F, .mode = ScreenMode::present};
-  const ScreenLayout memory = layout_screen(input);
-  EXPECT_EQ(memory.pages, 3);
-  for (const PanelId id :
-       {PanelId::strip, PanelId::mask, PanelId::weights, PanelId::pool, PanelId::caption, PanelId::timeline})
-    EXPECT_TRUE(memory.shows(id)) << static_cast<int>(id);
-  for (const PanelId id :
-       {PanelId::requests, PanelId::tables, PanelId::code, PanelId::stages, PanelId::status})
-    EXPECT_FALSE(memory.shows(id)) << static_cast<int>(id);
-  input.page = 1;
-  const ScreenLayout tables = layout_screen(input);
-  EXPECT_FALSE(tables.shows(PanelId::pool));
-  EXPECT_TRUE(tables.shows(PanelId::tables));
-  input.page = 2;
-  const ScreenLayout side = layout_screen(input);
-  EXPECT_FALSE(side.shows(PanelId::tables));
-  EXPECT_TRUE(side.shows(PanelId::stages));
-  EXPECT_EQ(side[PanelId::weights].x, memory[PanelId::weights].x);  // the stage stays where it is
-  EXPECT_EQ(side[PanelId::weights].w, memory[PanelId::weights].w);
+  const ScreenLayout first = layout_screen(input);
+  EXPECT_EQ(first.pages, 4);
+  const PanelId beside[] = {PanelId::pool, PanelId::tables, PanelId::stages};
+  for (input.page = 0; input.page < 3; ++input.page) {
+    const ScreenLayout page = layout_screen(input);
+    EXPECT_TRUE(page.shows(beside[input.page])) << input.page;
+    EXPECT_TRUE(page.shows(PanelId::numbers) && page.shows(PanelId::timeline)) << input.page;
+    EXPECT_EQ(page[PanelId::weights].x, first[PanelId::weights].x) << "the stage stays where it is";
+    EXPECT_EQ(page[PanelId::weights].w, first[PanelId::weights].w);
+  }
+  const ScreenLayout batch = layout_screen(input);
+  EXPECT_TRUE(batch.shows(PanelId::strip) && batch.shows(PanelId::mask) && !batch.shows(PanelId::weights));
 }
 
 TEST(ScreenLayout, AMaximisedPanelHasTheWindow) {

@@ -118,8 +118,9 @@ Seen look_everywhere(Headless& screen, const Sample& sample, StageView view, con
     screen.draw(sample.frame);
     // A list inside a part that scrolls stands at its beginning, and then goes with it.
     for (const bool lists_too : {false, true}) {
-      for (const float share : {0.0F, 0.2F, 0.4F, 0.6F, 0.8F, 1.0F}) {
-        scroll_to(share, lists_too);
+      const int parts = lists_too ? 5 : 10;
+      for (int part = 0; part <= parts; ++part) {
+        scroll_to(static_cast<float>(part) / static_cast<float>(parts), lists_too);
         screen.draw(sample.frame);
         look(screen, log, seen);
       }
@@ -218,6 +219,15 @@ TEST(FittingScale, IsWhatAWindowHasRoomForAndIsSaidInWords) {
   screen.view.scale = 2.5F;
   screen.resize(2560, 1440);
   EXPECT_FLOAT_EQ(screen_scale(screen.view), 2.5F);
+  screen.view.mode = ScreenMode::present;
+  screen.resize(1024, 640);
+  screen.draw(s.frame);
+  EXPECT_EQ(value_of(screen, "scale_note"), scale_note(screen.view));
+  EXPECT_TRUE(scale_note(screen.view).starts_with("Scale 2.5: 1.")) << scale_note(screen.view);
+  screen.view.scale = 1.0F;
+  screen.resize(1024, 640);
+  screen.draw(s.frame);
+  EXPECT_FALSE(screen.marks.get("scale_note"));
 }
 
 }  // namespace

@@ -116,6 +116,11 @@ TEST(Palette, FuzzyFindsByLettersInOrder) {
   EXPECT_GE(fuzzy_score("tl", "Theme: light"), 0);
   EXPECT_GT(fuzzy_score("light", "Theme: light"), fuzzy_score("light", "layer in green heat"));
   EXPECT_EQ(fuzzy_score("", "anything"), 0);
+  EXPECT_GT(command_score("compare", "Compare: Compare two kernels"),
+            command_score("compare", "View: heads to compare"));
+  EXPECT_GT(command_score("step", "Go: Step over"), command_score("step", "Go: First step"));
+  EXPECT_GT(command_score("step", "Go: First step"), command_score("step", "switch: tiles every p"));
+  EXPECT_LT(command_score("step", "View: Pen"), 0);
 }
 
 TEST(Palette, RunsWhatIsChosen) {
@@ -129,6 +134,48 @@ TEST(Palette, RunsWhatIsChosen) {
   screen.click(s.frame, "palette/theme print");
   EXPECT_EQ(screen.view.theme, ThemeId::print);
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
+}
+
+TEST(Palette, WhatWasUsedComesFirstAmongEquals) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  const auto top_of = [&](const std::string& typed) {
+    screen.view.shell.open(Overlay::palette);
+    screen.view.shell.text = typed;
+    screen.draw(s.frame);
+    screen.draw(s.frame);
+    std::string name;
+    float y = screen.marks.get("palette")->rect.bottom();
+    for (const Mark& mark : screen.marks.all()) {
+      if (!mark.name.starts_with("palette/") || mark.name == "palette/text" || mark.rect.y >= y) continue;
+      y = mark.rect.y;
+      name = mark.name;
+    }
+    return name;
+  };
+  EXPECT_EQ(top_of("theme"), "palette/theme contrast") << "by the alphabet";
+  screen.click(s.frame, "palette/theme print");
+  EXPECT_EQ(top_of("theme"), "palette/theme print");
+  EXPECT_EQ(top_of(""), "palette/theme print");
+}
+
+TEST(Help, EveryKeyAndWhatItDoesIsReadWhole) {
+  const Sample s = sample::prefill();
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    Headless screen(1600, 900);
+    screen.view.mode = mode;
+    for (const auto& [w, h] : {std::pair{1024.0F, 640.0F}, {1600.0F, 900.0F}, {3840.0F, 2160.0F}}) {
+      screen.resize(w, h);
+      TextLog log;
+      screen.view.text_log = &log;
+      screen.view.shell.open(Overlay::help);
+      screen.draw(s.frame);
+      screen.draw(s.frame);
+      for (const TextLog::Entry& entry : log.entries)
+        EXPECT_FALSE(entry.panel == "help" && entry.shortened) << w << "x" << h << ": " << entry.text;
+      screen.view.text_log = nullptr;
+    }
+  }
 }
 
 TEST(Palette, FindsASwitchByWhatTheEngineCallsIt) {

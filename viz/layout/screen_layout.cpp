@@ -10,7 +10,7 @@ namespace {
 
 // Smallest windows, at scale 1, in which every panel can say what it has to say.
 constexpr float kLeastExplore[] = {640.0F, 400.0F};
-constexpr float kLeastPresent[] = {560.0F, 340.0F};
+constexpr float kLeastPresent[] = {560.0F, 362.0F};
 constexpr float kLimitStep = 0.05F;  // letters are baked per size: a window being dragged bakes few
 constexpr float kLeastScale = 0.5F;
 
@@ -68,6 +68,14 @@ ScreenLayout layout_screen(const LayoutInput& input) {
     plan.explore();
   }
   return out;
+}
+
+bool joined_above(const ScreenLayout& layout, PanelId id) {
+  if (id != PanelId::free_queue && id != PanelId::numbers) return false;
+  const Rect& low = layout[id];
+  return low.w > 0.0F && std::ranges::any_of(layout.rects, [&](const Rect& high) {
+           return high.w > 0.0F && high.bottom() == low.y && high.x == low.x;
+         });
 }
 
 }  // namespace attn::viz

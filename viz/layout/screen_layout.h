@@ -37,7 +37,7 @@ enum class PanelId : unsigned char {
 };
 inline constexpr int kNumPanels = static_cast<int>(PanelId::count_);
 
-/// Explore: everything. Present: stage, one panel beside it, caption; for a projector.
+/// Explore: everything. Present: the stage, one panel beside it, timeline and caption; for a projector.
 enum class ScreenMode : unsigned char { explore, present };
 enum class StageView : unsigned char { weights, tiles, heads, compare, roofline };
 inline constexpr int kNumStageViews = 5;
@@ -85,6 +85,7 @@ struct LayoutInput {
   bool broken = false;  // room for the banner
   bool lesson = false;  // room for the stop that is told
   bool caption = true;  // of mode present
+  bool note = false;    // ... with a line below it: letters are smaller than asked for
   bool alone = false;   // of mode and maximised panel, only caption and panel are laid out
   float margin = 0.0F;  // around a panel alone, pixels
 };
@@ -104,9 +105,14 @@ struct ScreenLayout {
 
 /// Explore, by size / scale: everything at once (from 1360 x 740), two pages (from 1000 x 600), below that a
 /// page for each thing, or for two that stand beside each other.
-/// Present: stage and one panel beside it, which pages through pool and lower right; one panel per page below
-/// 800 x 440. Pages wrap.
+/// Present: at most three cards and a caption, the timeline being one. The stage and a panel beside it, which
+/// pages through pool, tables and lower right; with the weights also packed batch and mask on a page of their
+/// own. One panel per page below 800 x 440. Pages wrap.
 ScreenLayout layout_screen(const LayoutInput& input);
+
+/// Whether a panel is the foot of the card above it, without a gap: the free queue of the pool, the numbers
+/// of the weights.
+bool joined_above(const ScreenLayout& layout, PanelId id);
 
 /// The largest scale at which a window of so many pixels still has room for every part of every panel.
 float fitting_scale(ScreenMode mode, float width, float height);

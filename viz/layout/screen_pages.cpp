@@ -10,7 +10,8 @@ namespace {
 constexpr float kLowTimeline = 92.0F;
 constexpr float kWholeTimeline = 150.0F;  // with the stages of the current step and the pool
 constexpr float kPresentTimeline = 96.0F;
-constexpr float kMemory = 376.0F;  // pool with cards that can be read, free queue, tables
+constexpr float kBatchPage = 430.0F;  // lower: packed batch and mask have a page each
+constexpr float kMemory = 376.0F;     // pool with cards that can be read, free queue, tables
 
 }  // namespace
 
@@ -21,6 +22,9 @@ void Plan::page(Page what) {
       return stage(area, false);
     case Page::stage_and_mask:
       return stage(area, true);
+    case Page::batch:
+      numbers(area);
+      [[fallthrough]];
     case Page::strip_and_mask:
       strip(area);
       [[fallthrough]];
@@ -128,28 +132,22 @@ void Plan::explore() {
   page(shown);
 }
 
-/// The stage and one panel beside it, which pages; what of strip, numbers and mask has no room there has a
-/// page.
+/// The stage and one panel beside it, which pages; packed batch and mask, which are wide, have a page, and
+/// all the numbers, which the stage may be too narrow for.
 void Plan::present_beside() {
   const Cutter whole = inner_;
   Cutter right{divide(inner_, Split::right, std::clamp(w_ * 0.354F, 290.0F, 620.0F) * s_, 260.0F, 420.0F,
                       true, true, inner_.rest.w),
                out_.gap};
   const bool weights = input_.stage == StageView::weights;
-  const bool strip_fits = inner_.rest.h >= 330.0F * s_;
-  const bool mask_fits = inner_.rest.w >= 560.0F * s_;
-  Cutter column = inner_;
-  if (weights && strip_fits) strip(column);
-  tabs(column);
-  const bool batch_page = weights && (!strip_fits || !numbers_fit(column.rest));
-  set_pages(3 + (batch_page ? 1 : 0) + (weights && !mask_fits ? 1 : 0));
+  const bool together = inner_.rest.h >= kBatchPage * s_;
+  set_pages(!weights ? 3 : together ? 4 : 5);
   const bool one = input_.maximised != PanelId::count_;
   if (one || out_.page >= 3) {
-    inner_ = whole;
-    out_[PanelId::strip] = {};
     out_.splitters[static_cast<std::size_t>(Split::right)] = {};
+    inner_ = whole;
     if (one) return maximise(inner_);
-    return page(out_.page == 3 && batch_page ? Page::strip : Page::mask);
+    return page(together ? Page::batch : out_.page == 3 ? Page::mask : Page::strip);
   }
   if (out_.page == 0) {
     pool(right);
@@ -158,19 +156,16 @@ void Plan::present_beside() {
   } else {
     side(right);
   }
-  if (weights && strip_fits) strip(inner_);
-  stage(inner_, mask_fits);
+  stage(inner_, false);
 }
 
 /// Strip and mask belong to the weights.
 std::span<const Plan::Page> Plan::present_pages() const {
   static constexpr Page kOthers[] = {Page::stage, Page::pool, Page::tables, Page::side, Page::timeline};
-  static constexpr Page kTogether[] = {Page::stage_and_mask, Page::pool,  Page::tables,
-                                       Page::side,           Page::strip, Page::timeline};
-  static constexpr Page kApart[] = {Page::stage, Page::pool, Page::tables,  Page::side,
-                                    Page::strip, Page::mask, Page::timeline};
-  if (input_.stage != StageView::weights) return kOthers;
-  return w_ >= 700.0F ? std::span<const Page>(kTogether) : std::span<const Page>(kApart);
+  static constexpr Page kWeights[] = {Page::stage, Page::pool,  Page::tables,  Page::side,
+                                      Page::mask,  Page::strip, Page::timeline};
+  return input_.stage == StageView::weights ? std::span<const Page>(kWeights)
+                                            : std::span<const Page>(kOthers);
 }
 
 void Plan::present() {

@@ -19,6 +19,7 @@ constexpr float kNumbersOfLesson = 230.0F;  // ... but in a lesson numbers are w
 constexpr float kFreeQueue = 34.0F;         // one line
 constexpr float kTall = 860.0F;             // from here on every line of a lesson has room
 constexpr float kTallPresent = 640.0F;      // the same in mode present
+constexpr float kCaptionNote = 22.0F;
 
 float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
 
@@ -108,9 +109,10 @@ void Plan::lesson(Cutter& column) {
 
 /// Of mode present: two lines, of a lesson three and what is to be done.
 float Plan::caption_height() const {
-  if (!input_.lesson) return h_ < 440.0F ? 46.0F : 78.0F;
-  if (h_ >= kTallPresent) return 158.0F;
-  return h_ >= 560.0F ? 134.0F : h_ >= 440.0F ? 106.0F : 94.0F;
+  const float note = input_.note ? kCaptionNote : 0.0F;
+  if (!input_.lesson) return note + (h_ < 440.0F ? 46.0F : 78.0F);
+  if (h_ >= kTallPresent) return note + 158.0F;
+  return note + (h_ >= 560.0F ? 134.0F : h_ >= 440.0F ? 106.0F : 94.0F);
 }
 
 void Plan::strip(Cutter& column) {
@@ -123,17 +125,26 @@ float Plan::numbers_height(float width) const {
   return (width < one_row * s_ ? kNumbersTwoRows : kNumbers) * s_;
 }
 
-/// Whether the stage leaves them room, below its tabs.
+/// Whether the stage leaves them room, below its tabs. For the back row they stand with the weights alone.
 bool Plan::numbers_fit(const Rect& stage) const {
+  if (input_.mode == ScreenMode::present && input_.stage != StageView::weights) return false;
   const float from = (input_.lesson ? kNumbersOfLesson : kNumbersFrom) - kNumbers;
   return stage.h >= from * s_ + numbers_height(stage.w);
 }
 
-void Plan::numbers(Cutter& column) { out_[PanelId::numbers] = column.bottom(numbers_height(column.rest.w)); }
+/// In mode present the foot of the card above them.
+void Plan::numbers(Cutter& column) { out_[PanelId::numbers] = foot(column, numbers_height(column.rest.w)); }
 
-void Plan::stage(Cutter column, bool with_mask, bool with_numbers) {
+Rect Plan::foot(Cutter& column, float height) const {
+  Cutter cut{column.rest, input_.mode == ScreenMode::present ? 0.0F : column.gap};
+  const Rect piece = cut.bottom(height);
+  column.rest = cut.rest;
+  return piece;
+}
+
+void Plan::stage(Cutter column, bool with_mask) {
   out_[PanelId::stage_tabs] = tabs(column);
-  if (with_numbers && numbers_fit(column.rest)) numbers(column);
+  if (numbers_fit(column.rest)) numbers(column);
   switch (input_.stage) {
     case StageView::tiles:
       out_[PanelId::tiles] = column.rest;
@@ -163,7 +174,7 @@ void Plan::side(Cutter column) {
 }
 
 void Plan::pool(Cutter column) {
-  if (column.rest.h >= 160.0F * s_) out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
+  if (column.rest.h >= 160.0F * s_) out_[PanelId::free_queue] = foot(column, kFreeQueue * s_);
   out_[PanelId::pool] = column.rest;
 }
 

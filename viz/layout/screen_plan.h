@@ -24,6 +24,7 @@ class Plan {
     stage_and_mask,
     strip,  // and the row of numbers
     strip_and_mask,
+    batch,  // strip, mask and numbers
     mask,
     memory,  // pool, free queue, tables
     pool,    // and free queue
@@ -48,7 +49,8 @@ class Plan {
   float numbers_height(float width) const;
   bool numbers_fit(const Rect& stage) const;
   void numbers(Cutter& column);
-  void stage(Cutter column, bool with_mask, bool with_numbers = true);
+  Rect foot(Cutter& column, float height) const;
+  void stage(Cutter column, bool with_mask);
   void side(Cutter column);
   void pool(Cutter column);
   void memory(Cutter column);

@@ -86,6 +86,19 @@ std::vector<std::string> variants_of(const Ui& ui) {
   return out;
 }
 
+/// That letters are smaller than asked for, at the foot; what is left above it.
+Rect draw_scale_note(Ui& ui, const Rect& rect) {
+  const std::string note = scale_note(ui.view);
+  const float h = ui.px(22);
+  if (note.empty() || rect.h < 2.0F * h) return rect;
+  const Rect foot{rect.x + ui.px(14), rect.bottom() - h, rect.w - ui.px(28), h - ui.px(4)};
+  ui.draw = ImGui::GetBackgroundDrawList();
+  text_in(ui, FontRole::small, foot, ui[Color::warning], note, Align::left);
+  ui.draw = nullptr;
+  ui.marks.add("scale_note", foot, note, "larger letters would leave no room for what they say");
+  return {rect.x, rect.y, rect.w, rect.h - h};
+}
+
 }  // namespace
 
 std::string step_sentence(const Frame& frame) {
@@ -95,7 +108,9 @@ std::string step_sentence(const Frame& frame) {
   return what + sampled_sentence(frame);
 }
 
-void draw_caption(Ui& ui, const Rect& rect) {
+void draw_caption(Ui& ui, const Rect& whole) {
+  if (whole.h <= 0.0F) return;
+  const Rect rect = draw_scale_note(ui, whole);
   // A stop that is told takes the place of the step's own sentence; long work is said first.
   if (ui.frame.lesson && !ui.frame.work.active()) return draw_lesson(ui, "caption", rect);
   if (!begin_panel(ui, "caption", rect, {}, {}, PanelLook::bar)) return;

@@ -58,7 +58,7 @@ Rgb ink_of(const Ui& ui, Ink ink) {
   return ui[Color::text];
 }
 
-float code_row_h(const Ui& ui) { return std::round(font_size(kFont, ui.scale) * 1.4F); }
+float code_row_h() { return std::round(font_pixels(kFont) * 1.4F); }
 
 void draw_name(Ui& ui, const Rect& word, std::string_view name) {
   const bool here = touch(ui, word).hovered;
@@ -100,7 +100,7 @@ void draw_row(Ui& ui, const Pane& pane, const CodeRow& row, float y) {
             ui[Color::muted], std::to_string(row.line + 1), Align::right);
   }
   const std::string_view text = place.source->lines[static_cast<std::size_t>(row.line)];
-  const float text_y = y + std::floor((pane.row_h - font_size(kFont, ui.scale)) * 0.5F);
+  const float text_y = y + std::floor((pane.row_h - font_pixels(kFont)) * 0.5F);
   for (const CodePiece& piece : code_pieces(text, place.source->is_pseudocode())) {
     const int begin = std::max(piece.begin, row.begin), end = std::min(piece.end, row.end);
     if (begin >= end) continue;
@@ -141,7 +141,7 @@ float follow(Ui& ui, const Pane& pane, const std::vector<CodeRow>& rows) {
 
 void draw_text(Ui& ui, Pane pane) {
   pane.char_w = text_width(ui, kFont, "0000000000") * 0.1F;
-  pane.row_h = code_row_h(ui);
+  pane.row_h = code_row_h();
   pane.area.h = std::max(pane.row_h, std::floor(pane.area.h / pane.row_h) * pane.row_h);
   pane.text_x = pane.area.x + ui.px(22) + pane.char_w * static_cast<float>(kNumberColumns);
   const float scroll_bar = ui.px(12);
@@ -291,7 +291,7 @@ void draw_body(Ui& ui, const CodePlace& place, const Rect& body) {
   const Writer writer = from_elsewhere ? writer_of(ui.frame, place, meant) : Writer{};
   const std::vector<WatchValue> values = watched(ui, place);
   // As many as leave a dozen lines of code, or one in lower panels.
-  const float code_h = kLeastLines * code_row_h(ui) + row_h + ui.px(8);
+  const float code_h = kLeastLines * code_row_h() + row_h + ui.px(8);
   const int least = rest.h >= ui.px(104) + row_h ? 1 : 0;
   const int room = std::max(least, static_cast<int>((rest.h - code_h) / row_h));
   const int rows = std::min({static_cast<int>(values.size()), kWatchRows, room});

@@ -31,18 +31,33 @@ std::vector<HelpLine> help_lines() {
   return out;
 }
 
-void draw_line(Ui& ui, const Rect& row, const HelpLine& line) {
+void draw_line(Ui& ui, const Rect& row, const HelpLine& line, float label_w) {
   if (line.key == nullptr) {
     text_in(ui, FontRole::strong, row, ui[Color::text], menu_title(line.group), Align::left);
     return;
   }
-  const float label_w = std::min(ui.px(122), row.w * 0.4F);
   text_in(ui, FontRole::mono, {row.x, row.y, label_w - ui.px(6), row.h}, ui[Color::accent], line.key->label,
           Align::left);
   text_in(ui, FontRole::small, {row.x + label_w, row.y, row.w - label_w, row.h}, ui[Color::text],
           line.key->text, Align::left);
   mark(ui, fmt::format("help/{}", line.key->label), row, std::string(line.key->text),
        std::string(line.key->title));
+}
+
+/// So wide that every key and what it does is read whole.
+struct HelpWidths {
+  float label = 0.0F, text = 0.0F;  // pixels
+};
+
+HelpWidths widths_of(const Ui& ui, const std::vector<HelpLine>& lines) {
+  HelpWidths out;
+  for (const HelpLine& line : lines) {
+    if (line.key == nullptr) continue;
+    out.label = std::max(out.label, text_width(ui, FontRole::mono, line.key->label));
+    out.text = std::max(out.text, text_width(ui, FontRole::small, line.key->text));
+  }
+  out.label += ui.px(10);
+  return out;
 }
 
 constexpr std::string_view kCounting =
@@ -56,14 +71,15 @@ constexpr std::string_view kCounting =
 void draw_help(Ui& ui, const Rect& screen) {
   const std::vector<HelpLine> lines = help_lines();
   const float row = std::max(ui.px(22), std::ceil(font_pixels(FontRole::small) * 1.25F));
-  const float column_w = ui.px(380);
+  const HelpWidths widths = widths_of(ui, lines);
+  const float column_w = widths.label + widths.text + ui.px(18);
   const float margin = ui.px(24);
   const int columns = std::clamp(static_cast<int>((screen.w - 2.0F * margin) / column_w), 1, 3);
   const int per_column = (static_cast<int>(lines.size()) + columns - 1) / columns;
-  const float width = (screen.w - 2.0F * margin) / ui.scale;
+  const float width = std::min(screen.w - 2.0F * margin, column_w * static_cast<float>(columns) + margin);
   const float note_h = row * static_cast<float>(4 - columns);  // kCounting, wrapped
   begin_card(ui, "help",
-             card_on(ui, screen, std::min(width, 400.0F * static_cast<float>(columns)),
+             card_on(ui, screen, width / ui.scale,
                      (static_cast<float>(per_column) * row + note_h) / ui.scale + 62.0F),
              screen, true);
   text_in(ui, FontRole::title, {ui.body.x, ui.body.y, ui.body.w, ui.px(28)}, ui[Color::text], "Keys",
@@ -81,7 +97,7 @@ void draw_help(Ui& ui, const Rect& screen) {
     const int column = static_cast<int>(i) / per_column;
     const Rect box{list.x + w * static_cast<float>(column),
                    top + row * static_cast<float>(static_cast<int>(i) % per_column), w - ui.px(14), row};
-    if (visible_part(ui, box).w > 0.0F) draw_line(ui, box, lines[i]);
+    if (visible_part(ui, box).w > 0.0F) draw_line(ui, box, lines[i], std::min(widths.label, box.w * 0.5F));
   }
   end_scroll(ui, top + row * static_cast<float>(per_column), row);
   end_panel(ui);

@@ -112,20 +112,31 @@ void find_tokens(const Ui& ui, const std::string& typed, std::vector<MenuEntry>&
   }
 }
 
-std::vector<MenuEntry> ranked(std::vector<MenuEntry> all, const std::string& typed) {
-  if (typed.empty()) return all;
-  std::vector<std::pair<int, std::size_t>> order;
+/// Better matches first, of equal ones what was used most, then by the alphabet. Before anything is typed:
+/// what was used, then as in the menus.
+std::vector<MenuEntry> ranked(const Ui& ui, std::vector<MenuEntry> all, const std::string& typed) {
+  struct Place {
+    int score = 0;
+    int uses = 0;
+    std::size_t at = 0;
+  };
+  const auto& used = ui.view.shell.used;
+  std::vector<Place> order;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Choice& choice = all[i].choice;
-    int score = fuzzy_score(typed, choice.title);
+    int score = typed.empty() ? 0 : command_score(typed, choice.title);
     // A switch is also found by what the engine calls it.
     if (score < 0) score = fuzzy_score(typed, fmt::format("{} {}", choice.title, choice.right));
-    if (score >= 0) order.emplace_back(-score, i);
+    const auto found = used.find(choice.name);
+    if (score >= 0) order.push_back({score, found == used.end() ? 0 : found->second, i});
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(order, [&](const Place& a, const Place& b) {
+    if (a.score != b.score) return a.score > b.score;
+    if (a.uses != b.uses) return a.uses > b.uses;
+    return !typed.empty() && all[a.at].choice.title < all[b.at].choice.title;
+  });
   std::vector<MenuEntry> out;
-  for (const auto& [score, place] : order) out.push_back(std::move(all[place]));
+  for (const Place& place : order) out.push_back(std::move(all[place.at]));
   return out;
 }
 
@@ -145,6 +156,23 @@ int fuzzy_score(std::string_view typed, std::string_view text) {
     score += 1 + (run ? 4 : 0) + (word ? 3 : 0);
     at = found + 1;
   }
+  return score;
+}
+
+int command_score(std::string_view typed, std::string_view title) {
+  int score = fuzzy_score(typed, title);
+  if (score < 0) return score;
+  // Titles are "Menu: what it does". Words as they were typed count more than letters here and there, at the
+  // start of what it does the most.
+  constexpr int kWhole = 100, kStart = 100, kWord = 50;
+  const std::string text = lowered(title), wanted = lowered(typed);
+  const std::size_t colon = text.find(": ");
+  const std::size_t action = colon == std::string::npos ? 0 : colon + 2;
+  if (text.find(wanted) != std::string::npos) score += kWhole;
+  if (text.compare(action, wanted.size(), wanted) == 0)
+    score += kStart;
+  else if (text.find(" " + wanted) != std::string::npos || text.starts_with(wanted))
+    score += kWord;
   return score;
 }
 
@@ -171,7 +199,7 @@ void draw_palette(Ui& ui, const Rect& screen) {
   if (shell.listed != shell.text) shell.chosen = 0;
   shell.listed = shell.text;
   const std::vector<MenuEntry> entries =
-      find ? find_entries(ui, shell.text) : ranked(palette_entries(ui), shell.text);
+      find ? find_entries(ui, shell.text) : ranked(ui, palette_entries(ui), shell.text);
   std::vector<Choice> choices;
   for (const MenuEntry& entry : entries) choices.push_back(entry.choice);
   const Rect list{ui.body.x, ui.body.y + row + ui.px(8), ui.body.w, ui.body.h - row - ui.px(8)};
@@ -184,6 +212,7 @@ void draw_palette(Ui& ui, const Rect& screen) {
   }
   if (chosen >= 0) {
     shell.close();
+    if (!find) ++shell.used[entries[static_cast<std::size_t>(chosen)].choice.name];
     if (entries[static_cast<std::size_t>(chosen)].run) entries[static_cast<std::size_t>(chosen)].run(ui);
   }
   end_panel(ui);

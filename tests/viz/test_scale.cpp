@@ -104,13 +104,8 @@ void scroll_to(float share, bool lists_too) {
   }
 }
 
-Seen look_everywhere(Headless& screen, const Sample& sample, StageView view, const Names& names) {
-  Seen seen;
-  seen.missing.insert(names.begin(), names.end());
-  TextLog log;
-  screen.view.text_log = &log;
-  screen.view.stage = view;
-  screen.view.side = static_cast<SideView>(static_cast<int>(view) % kNumSideViews);
+/// Goes down through everything that scrolls on all pages, in so many steps.
+void look_down(Headless& screen, const Sample& sample, const TextLog& log, int steps, Seen& seen) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const int pages = layout_screen(layout_input(screen.view, sample.frame, size.x, size.y)).pages;
   for (screen.view.page = 0; screen.view.page < pages; ++screen.view.page) {
@@ -118,7 +113,7 @@ Seen look_everywhere(Headless& screen, const Sample& sample, StageView view, con
     screen.draw(sample.frame);
     // A list inside a part that scrolls stands at its beginning, and then goes with it.
     for (const bool lists_too : {false, true}) {
-      const int parts = lists_too ? 5 : 10;
+      const int parts = lists_too ? steps / 2 : steps;
       for (int part = 0; part <= parts; ++part) {
         scroll_to(static_cast<float>(part) / static_cast<float>(parts), lists_too);
         screen.draw(sample.frame);
@@ -126,6 +121,18 @@ Seen look_everywhere(Headless& screen, const Sample& sample, StageView view, con
       }
     }
   }
+}
+
+Seen look_everywhere(Headless& screen, const Sample& sample, StageView view, const Names& names) {
+  Seen seen;
+  seen.missing.insert(names.begin(), names.end());
+  TextLog log;
+  screen.view.text_log = &log;
+  screen.view.stage = view;
+  screen.view.side = static_cast<SideView>(static_cast<int>(view) % kNumSideViews);
+  look_down(screen, sample, log, 10, seen);
+  // A row that a fold hides at one step may be seen between two of them where the part is low.
+  if (!seen.missing.empty()) look_down(screen, sample, log, 120, seen);
   screen.view.text_log = nullptr;
   return seen;
 }

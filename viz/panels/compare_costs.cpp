@@ -11,7 +11,7 @@ namespace attn::viz {
 namespace {
 
 constexpr float kCostRows = 24.0F;  // px at scale 1: the heading and its gap
-constexpr float kCostBars = 30.0F;  // one quantity
+constexpr float kCostBars = 34.0F;  // one quantity
 constexpr float kCostGap = 4.0F;    // below it
 constexpr float kLaunchRow = 17.0F;
 

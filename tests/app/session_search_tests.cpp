@@ -34,9 +34,12 @@ TEST_F(SessionRuns, RunToMakesStepsUntilTheConditionHolds) {
   EXPECT_EQ(frame().stopped_at, "") << "said until the next command";
 }
 
+/// A suite that the threading tests leave out: a dozen runs that search as those of SessionRuns do.
+class EveryCondition : public SessionRuns {};
+
 /// Every line of the menu's "run to", in a run in which all of them happen: few blocks, attended pads, a row
 /// that is never stored. Only an error never does here: the emulator repeats a launch to the bit.
-TEST_F(SessionRuns, RunToFindsEveryKindOfCondition) {
+TEST_F(EveryCondition, IsFoundByRunTo) {
   const auto open_broken = [&] {
     open({"engine.num_blocks=9", "engine.decode_path=gather_padded", "engine.forget_store=3"});
   };

@@ -150,6 +150,13 @@ void tell_more(Ui& ui, const std::string& name, const Rect& area, const Fold& fo
 
 float fold_note_height(const Ui& /*ui*/) { return std::ceil(font_pixels(FontRole::small) * 1.25F); }
 
+void keep_whole(Ui& ui, const Rect& rect) {
+  if (!ui.view.scroll_parts.any()) return;
+  const float spare =
+      rect.h * kInk / (1.0F - 2.0F * kInk);  // what a line leaves free at its ends, a shape does not
+  ui.view.scroll_parts.last().lines.push_back({rect.y - spare, rect.bottom() + spare});
+}
+
 void enter_window(Ui& ui) {
   ui.draw = ImGui::GetWindowDrawList();
   ui.mouse_here = ImGui::IsWindowHovered();

@@ -187,6 +187,7 @@ bool lit(const Ui& ui, std::string_view name) { return !name.empty() && ui.view.
 
 bool button(Ui& ui, std::string name, const Rect& rect, std::string_view label, std::string_view tip,
             bool enabled, bool lit) {
+  keep_whole(ui, rect);
   const Hit hit = mark(ui, std::move(name), rect, std::string(tip));
   const Rgb base = lit ? ui[Color::accent] : ui[Color::raised];
   const Rgb back = enabled && hit.hovered ? mix(base, ui[Color::text], 0.12) : base;

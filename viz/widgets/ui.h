@@ -58,6 +58,8 @@ float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel = true);
 /// two lines of text, or between two rows where all are `row_h` high, and below it stands how many more there
 /// are.
 void end_scroll(Ui& ui, float bottom, float row_h = 0.0F);
+/// Inside a scrolling part: the fold does not cut this, as it does not cut a line of text.
+void keep_whole(Ui& ui, const Rect& rect);
 /// What that note takes off the height of a part that does not show its end.
 float fold_note_height(const Ui& ui);
 /// Inside a scrolling part `height` high: brings row `index` of rows `row_h` high into sight, in whole rows.

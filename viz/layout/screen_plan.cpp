@@ -19,6 +19,7 @@ constexpr float kNumbersOfLesson = 230.0F;  // ... but in a lesson numbers are w
 constexpr float kFreeQueue = 34.0F;         // one line
 constexpr float kTall = 860.0F;             // from here on every line of a lesson has room
 constexpr float kTallPresent = 640.0F;      // the same in mode present
+constexpr float kShortLines = 1000.0F;      // narrower, a sentence of mode present takes more lines
 constexpr float kCaptionNote = 22.0F;
 
 float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
@@ -107,10 +108,11 @@ void Plan::lesson(Cutter& column) {
   out_[PanelId::lesson] = column.top((h_ >= 740.0F ? high : low) * s_);
 }
 
-/// Of mode present: two lines, of a lesson three and what is to be done.
+/// Of mode present: two lines, four where they are short; of a lesson three and what is to be done.
 float Plan::caption_height() const {
   const float note = input_.note ? kCaptionNote : 0.0F;
-  if (!input_.lesson) return note + (h_ < 440.0F ? 46.0F : 78.0F);
+  if (!input_.lesson)
+    return note + (h_ < 440.0F ? 46.0F : w_ < kShortLines && h_ >= kTallPresent ? 136.0F : 78.0F);
   if (h_ >= kTallPresent) return note + 158.0F;
   return note + (h_ >= 560.0F ? 134.0F : h_ >= 440.0F ? 106.0F : 94.0F);
 }

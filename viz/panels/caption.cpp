@@ -126,7 +126,7 @@ void draw_caption(Ui& ui, const Rect& whole) {
   // The longest that its lines hold; the tooltip has it all.
   const std::vector<std::string> variants = variants_of(ui);
   const float line_h = line_step(FontRole::caption);
-  const int lines = std::clamp(static_cast<int>(rect.h / line_h), 1, 2);
+  const int lines = std::max(1, static_cast<int>(rect.h / line_h));
   const auto lines_of = [&](const std::string& text) {
     return static_cast<int>(std::lround(wrapped_height(ui, FontRole::caption, body.w, text) / line_h));
   };

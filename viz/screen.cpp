@@ -99,7 +99,8 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   const Rect screen{0.0F, 0.0F, size.x, size.y};
   if (!view.picture.clear && !view.picture.alone) draw_gaps(ui, layout, size.y - foot);
   draw_provenance(ui, {0.0F, size.y - foot, size.x, foot});
-  open_arrow_layer(screen);
+  begin_front_layer(ui, screen);
+  end_panel(ui);
   drag_splitters(ui, layout);
   draw_header(ui, layout);
   draw_banner(ui, layout[PanelId::banner]);
@@ -127,7 +128,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_status(ui, layout[PanelId::status]);
   draw_block_arrows(ui, screen);
   draw_focus(ui, layout);
-  draw_rings(ui, layout);
+  draw_rings(ui, layout, screen);
   draw_teaching(ui, layout, screen);
   draw_question_card(ui, screen);
   draw_overlays(ui, screen);

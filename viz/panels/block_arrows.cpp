@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::size_t kMostArrows = 48;  // more are a tangle: then only the block that is meant has one
 
-bool begin_layer(const Rect& screen) {
-  ImGui::SetNextWindowPos({screen.x, screen.y});
-  ImGui::SetNextWindowSize({screen.w, screen.h});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
-  const bool open =
-      ImGui::Begin("arrows", nullptr,
-                   ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground |
-                       ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
-                       ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoFocusOnAppearing);
-  ImGui::PopStyleVar(2);
-  return open;
-}
-
 /// From the side of the cell that faces the block to the side of the block that faces the cell.
 void draw_arrow(const Ui& ui, const Rect& cell, const Rect& block, Rgb color, bool strong) {
   const bool up = block.bottom() <= cell.y;
@@ -52,17 +38,24 @@ void draw_arrow(const Ui& ui, const Rect& cell, const Rect& block, Rgb color, bo
 
 }  // namespace
 
-void open_arrow_layer(const Rect& screen) {
-  begin_layer(screen);
-  ImGui::End();
+void begin_front_layer(Ui& ui, const Rect& screen) {
+  ImGui::SetNextWindowPos({screen.x, screen.y});
+  ImGui::SetNextWindowSize({screen.w, screen.h});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0.0F, 0.0F});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0F);
+  ImGui::Begin("arrows", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleVar(2);
+  ui.draw = ImGui::GetWindowDrawList();
 }
 
 void draw_block_arrows(Ui& ui, const Rect& screen) {
   if (!ui.frame.step || ui.selection.seq < 0 || ui.marks.find("pool") == nullptr) return;
   const trace::SeqState* seq = find_seq(ui.frame.step->seqs, ui.selection.seq);
   if (seq == nullptr || ui.marks.find("tables") == nullptr) return;
-  begin_layer(screen);
-  ui.draw = ImGui::GetWindowDrawList();
+  begin_front_layer(ui, screen);
   const bool few = seq->block_table.size() <= kMostArrows;
   for (std::size_t i = 0; i < seq->block_table.size(); ++i) {
     const int block = seq->block_table[i];

@@ -6,9 +6,9 @@
 
 namespace attn::viz {
 
-/// A layer in front of the panels and behind menus and dialogs, for the arrow heads: opened empty before the
-/// first panel, since ImGui keeps what was first made in front.
-void open_arrow_layer(const Rect& screen);
+/// A layer in front of the panels and behind menus and dialogs, for what lies over the panels: opened empty
+/// before the first panel, since ImGui keeps what was first made in front. end_panel() ends it.
+void begin_front_layer(Ui& ui, const Rect& screen);
 /// Thin curves from the marks "tables/cell/<seq>/<i>" to "pool/block/<id>"; the marks must be there. They
 /// pass behind all that the panels draw, so that no text is struck; only their heads are in front. The arrow
 /// of the hovered or selected block is strong. Nothing without a selected sequence.

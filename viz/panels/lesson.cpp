@@ -7,6 +7,7 @@
 
 #include "viz/keys.h"
 #include "viz/layout/panel_names.h"
+#include "viz/panels/block_arrows.h"
 #include "viz/panels/lesson_exercise.h"
 #include "viz/panels/lesson_hands.h"
 #include "viz/widgets/paint.h"
@@ -213,14 +214,24 @@ Rect ringed(const Ui& ui, const ScreenLayout& layout, const std::string& name) {
   return found ? found->rect : Rect{};
 }
 
-/// A window of its own: the mouse over it is not over what it hides.
-void draw_cover(Ui& ui, const std::string& name, const Rect& ring, float thick) {
-  if (!begin_panel(ui, name.c_str(), ring, {}, {}, PanelLook::dialog)) return;
+void paint_cover(Ui& ui, const Rect& ring, float thick) {
   fill(ui, ring, ui[Color::raised], 1.0F, ui.px(4));
   outline(ui, ring, ui[Color::accent], thick, ui.px(4));
   if (ring.h >= font_pixels(FontRole::small))
     text_in(ui, ring.h >= ui.px(40) ? FontRole::title : FontRole::small, ring, ui[Color::accent], "?",
             Align::center);
+}
+
+/// A window of its own: the mouse over it is not over what it hides. Under an overlay, which has the mouse,
+/// it is painted on the layer above the panels: a window could come up over the overlay.
+void draw_cover(Ui& ui, const std::string& name, const Rect& ring, float thick, const Rect& screen) {
+  if (ui.view.shell.overlay != Overlay::none) {
+    begin_front_layer(ui, screen);
+    paint_cover(ui, ring, thick);
+    return end_panel(ui);
+  }
+  if (!begin_panel(ui, name.c_str(), ring, {}, {}, PanelLook::dialog)) return;
+  paint_cover(ui, ring, thick);
   end_panel(ui);
   ui.panel_name = {};
 }
@@ -238,17 +249,19 @@ void draw_lesson(Ui& ui, const char* panel, const Rect& rect) {
   end_panel(ui);
 }
 
-void draw_rings(Ui& ui, const ScreenLayout& layout) {
-  if (ui.view.shell.overlay != Overlay::none || ui.view.teach.blank) return;
+void draw_rings(Ui& ui, const ScreenLayout& layout, const Rect& screen) {
+  if (ui.view.teach.blank) return;
   const bool told = ui.frame.lesson && ui.frame.lesson->ready;
   const bool asking = told && ui.frame.lesson->asking;
+  // Rings would lie over an overlay; what a question hides stays hidden below it.
+  if (ui.view.shell.overlay != Overlay::none && !asking) return;
   const float out = ui.px(3), thick = std::max(2.0F, ui.px(2.5F));
   for (const std::string& name : told ? ui.frame.lesson->rings : ui.view.picture.ringed) {
     const Rect r = ringed(ui, layout, name);
     if (r.w <= 0.0F) continue;
     const Rect ring{r.x - out, r.y - out, r.w + 2.0F * out, r.h + 2.0F * out};
     if (asking) {
-      draw_cover(ui, "cover/" + name, ring, thick);
+      draw_cover(ui, "cover/" + name, ring, thick, screen);
     } else {
       ui.draw = ImGui::GetForegroundDrawList();
       // Two strokes: it stands out from whatever colour is under it.

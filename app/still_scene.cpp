@@ -34,26 +34,26 @@ viz::ViewState view_of(const StillOptions& options) {
     throw InputError(
         fmt::format("a scale of {} is out of range; use 0.5 to 4 (--scale times --scale-out)", scale));
   }
-  if (!options.panel.empty()) {
-    const viz::PanelId id = parse_panel(options.panel);
-    view.stage = viz::stage_that_shows(id, view.stage);
-    view.side = viz::side_that_shows(id, view.side);
-  }
+  if (!options.panel.empty()) view.stage = viz::stage_that_shows(parse_panel(options.panel), view.stage);
   view.picture.clear = options.transparent;
   return view;
 }
 
-/// Where the link points; with a comparison when one is to be seen.
-void go_to_place(Session& session, const Link& link, viz::ViewState& view) {
-  go_to_link(session, link);
-  if (link.stage) view.grain = trace::Grain::stage;
-  if (view.stage != viz::StageView::compare) return;
+/// How the step ran, and how it did not.
+void compare_step(Session& session, viz::ViewState& view) {
   viz::Command compare;
   compare.kind = viz::Command::Kind::compare;
   std::tie(compare.variant_a, compare.variant_b) = trace::first_comparison(
       *session.frame().step, session.store().manifest().model, session.frame().traits);
   session.apply(viz::Commands{compare}, view);
   session.wait_idle();
+}
+
+/// Where the link points; with a comparison when one is to be seen.
+void go_to_place(Session& session, const Link& link, viz::ViewState& view) {
+  go_to_link(session, link);
+  if (link.stage) view.grain = trace::Grain::stage;
+  if (view.stage == viz::StageView::compare) compare_step(session, view);
 }
 
 }  // namespace
@@ -87,6 +87,7 @@ Scene::Scene(const StillOptions& options)
 
 /// As the window comes to it: its run first, then its place, then the numbers of its texts.
 void Scene::go_to_stop(bool ask) {
+  const viz::ViewState asked = view;
   const auto settle = [&] {
     do {
       session.tick(view, {});
@@ -102,15 +103,28 @@ void Scene::go_to_stop(bool ask) {
     throw InputError(fmt::format("stop {} asks nothing ({}); leave out --ask", *subject.link.stop,
                                  subject.link.path.string()));
   }
-  if (!asks || ask) return;
-  viz::Command answer;
-  answer.kind = viz::Command::Kind::answer;
-  session.apply(viz::Commands{answer}, view);
-  settle();
+  if (asks && !ask) {
+    viz::Command answer;
+    answer.kind = viz::Command::Kind::answer;
+    session.apply(viz::Commands{answer}, view);
+    settle();
+  }
+  keep_views_asked_for(asked);
+}
+
+/// What the stop does not say is as the options have it, as in a film.
+void Scene::keep_views_asked_for(const viz::ViewState& asked) {
+  const Shown shown = session.lesson()->shown();
+  view.side = shown.side.value_or(asked.side);
+  if (shown.stage) return;
+  view.stage = asked.stage;
+  if (view.stage == viz::StageView::compare && !shown.compare) compare_step(session, view);
 }
 
 /// The picture becomes the panel as the window of that size shows it, with a margin around.
 void Scene::cut_out_panel(viz::PanelId id) {
+  view.stage = viz::stage_that_shows(id, view.stage);
+  view.side = viz::side_that_shows(id, view.side);
   const auto width = static_cast<float>(size.first), height = static_cast<float>(size.second);
   const float asked = viz::asked_scale(view);
   const float scale = std::min(asked, viz::fitting_scale(view.mode, width, height));

@@ -47,6 +47,7 @@ struct Scene {
 
  private:
   void go_to_stop(bool ask);
+  void keep_views_asked_for(const viz::ViewState& asked);
   void cut_out_panel(viz::PanelId id);
 };
 

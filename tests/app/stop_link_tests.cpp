@@ -53,6 +53,29 @@ TEST(StopLink, AStillIsOfTheStopBeforeOrAfterItsQuestion) {
   EXPECT_LT(Scene(options).size.second, 400) << "one panel of it";
 }
 
+TEST(StopLink, AStillTakesTheViewsThatItsStopDoesNotName) {
+  const std::string decode = (testing::source_dir() / "assets/lessons/07-one-decode-step.json").string();
+  StillOptions options = still_of(decode + "#stop=2");
+  options.side = viz::SideView::costs;
+  options.stage = viz::StageView::heads;
+  for (const bool ask : {true, false}) {
+    options.ask = ask;
+    const Scene scene(options);
+    EXPECT_EQ(scene.view.side, viz::SideView::costs) << ask;
+    EXPECT_EQ(scene.view.stage, viz::StageView::heads) << ask;
+  }
+  options.file = decode + "#stop=4";
+  EXPECT_EQ(Scene(options).view.side, viz::SideView::stages) << "as the stop says";
+  options.panel = "costs";
+  EXPECT_EQ(Scene(options).view.side, viz::SideView::costs) << "a panel alone is the one asked for";
+  options.panel.clear();
+  options.file = second_lesson() + "#stop=3";
+  options.compare = true;
+  Scene compared(options);
+  EXPECT_EQ(compared.view.stage, viz::StageView::compare);
+  EXPECT_TRUE(compared.session.frame().compare) << "launched in two ways";
+}
+
 TEST(StopLink, DescribeTellsThatStopAlone) {
   const auto text = testing::run_program({"describe", second_lesson() + "#stop=3", "--device", "simt"});
   ASSERT_EQ(text.exit_code, 0) << text.err;

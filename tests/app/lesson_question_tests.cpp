@@ -9,6 +9,8 @@
 
 #include "app/lessons.h"
 #include "tests/app/user.h"
+#include "viz/layout/panel_names.h"
+#include "viz/layout/panel_place.h"
 #include "viz/widgets/text_log.h"
 
 namespace attn::app {
@@ -32,6 +34,16 @@ bool tells(const std::string& answer) {
   return std::ranges::count_if(answer, [](unsigned char c) { return std::isalnum(c) != 0; }) > 1;
 }
 
+void expect_untold(const std::string& answer, const Stop& stop, const viz::TextLog& log) {
+  if (!tells(answer)) return;
+  for (const viz::TextLog::Entry& entry : log.entries) {
+    const std::string panel(entry.panel);
+    const bool covered = std::ranges::find(stop.hide, panel) != stop.hide.end();
+    if (covered || panel == "lesson" || panel.empty()) continue;
+    EXPECT_FALSE(has_word(entry.text, answer)) << answer << " stands in " << panel << ": " << entry.text;
+  }
+}
+
 class AskedLesson : public ::testing::TestWithParam<LessonFile> {};
 
 TEST_P(AskedLesson, ItsAnswerStandsInNoPanelThatIsSeen) {
@@ -48,13 +60,14 @@ TEST_P(AskedLesson, ItsAnswerStandsInNoPanelThatIsSeen) {
     EXPECT_EQ(asked.asking, !stop.predict.empty());
     EXPECT_EQ(asked.question.find('{'), std::string::npos) << "its numbers are filled in: " << asked.question;
     if (asked.asking && asked.right >= 0) {
-      const std::string answer = asked.choices[static_cast<std::size_t>(asked.right)];
-      for (const viz::TextLog::Entry& entry : log.entries) {
-        const std::string panel(entry.panel);
-        const bool covered = std::ranges::find(stop.hide, panel) != stop.hide.end();
-        if (covered || panel == "lesson" || panel.empty() || !tells(answer)) continue;
-        EXPECT_FALSE(has_word(entry.text, answer)) << answer << " stands in " << panel << ": " << entry.text;
+      const viz::SideView side = user.view.side;
+      for (int tab = 0; tab < viz::kNumSideViews; ++tab) {
+        user.view.side = static_cast<viz::SideView>(tab);
+        user.settle();
+        expect_untold(asked.choices[static_cast<std::size_t>(asked.right)], stop, log);
       }
+      user.view.side = side;
+      user.settle();
     }
     if (asked.asking) user.press({.key = viz::keys::kSpace});
     user.settle();
@@ -65,25 +78,60 @@ TEST_P(AskedLesson, ItsAnswerStandsInNoPanelThatIsSeen) {
 INSTANTIATE_TEST_SUITE_P(Bundled, AskedLesson, ::testing::ValuesIn(lesson_files()),
                          [](const auto& of) { return fmt::format("{:02}", of.param.number); });
 
+/// In both modes, whatever is opened over them.
+TEST(AskedLessons, CoversStayUnderWhatIsOpenedOverThem) {
+  const std::vector<LessonFile> files = lesson_files();
+  const auto file = std::ranges::find(files, 3, &LessonFile::number);
+  ASSERT_NE(file, files.end());
+  const Subject subject = open_subject(file->path.string() + "#stop=2", DeviceChoice::simt);
+  for (const viz::ScreenMode mode : {viz::ScreenMode::explore, viz::ScreenMode::present}) {
+    User user(subject, 1920.0F, 1080.0F);
+    user.view.mode = mode;
+    user.session().tell_scripts({});
+    user.settle();
+    user.settle();
+    ASSERT_TRUE(user.frame().lesson->asking);
+    for (const viz::Overlay overlay :
+         {viz::Overlay::none, viz::Overlay::help, viz::Overlay::menu, viz::Overlay::palette,
+          viz::Overlay::find, viz::Overlay::lessons, viz::Overlay::film}) {
+      if (overlay != viz::Overlay::none) user.view.shell.open(overlay);
+      user.draw();
+      user.draw();
+      const auto cover = user.marks().get("ring/weights");
+      ASSERT_TRUE(cover) << static_cast<int>(overlay);
+      EXPECT_EQ(cover->value, "hidden until you have guessed");
+      user.view.shell.close();
+      user.draw();
+    }
+    user.press({.key = viz::keys::kSpace});
+    user.settle();
+    ASSERT_FALSE(user.frame().lesson->asking);
+    EXPECT_TRUE(user.marks().get("ring/tables/slot"));
+    user.view.shell.open(viz::Overlay::help);
+    user.draw();
+    EXPECT_FALSE(user.marks().get("ring/tables/slot")) << "a ring would lie over it";
+  }
+}
+
 /// Pictures answer as well as words: who is in the batch, where a token was stored, which stages run.
 TEST(AskedLessons, WhatShowsTheAnswerIsCovered) {
   const std::vector<LessonFile> files = lesson_files();
   const std::vector<std::tuple<int, int, std::vector<std::string>>> all = {
-      {1, 2, {"strip", "stages"}},
+      {1, 2, {"strip", "stages", "changes"}},
       {2, 2, {"strip"}},
       {2, 4, {"stages"}},
-      {3, 2, {"pool", "weights"}},
-      {3, 3, {"pool"}},
-      {3, 4, {"pool"}},
-      {5, 2, {"pool", "tables"}},
-      {5, 4, {"strip"}},
-      {5, 5, {"pool", "tables"}},
+      {3, 2, {"pool", "weights", "code"}},
+      {3, 3, {"pool", "code"}},
+      {3, 4, {"pool", "code"}},
+      {5, 2, {"pool", "tables", "code", "changes"}},
+      {5, 4, {"strip", "code"}},
+      {5, 5, {"pool", "tables", "code", "changes"}},
       {6, 1, {"stages", "timeline"}},
-      {6, 2, {"timeline"}},
-      {6, 5, {"strip", "mask"}},
+      {6, 2, {"timeline", "changes"}},
+      {6, 5, {"strip", "mask", "costs", "changes"}},
       {6, 7, {"timeline"}},
-      {7, 2, {"strip"}},
-      {9, 3, {"timeline"}},
+      {7, 2, {"strip", "stages", "costs", "code", "changes"}},
+      {9, 3, {"timeline", "code"}},
       {12, 2, {"strip", "mask", "weights", "pool"}}};
   for (const auto& [number, stop, panels] : all) {
     const auto file = std::ranges::find(files, number, &LessonFile::number);
@@ -95,6 +143,9 @@ TEST(AskedLessons, WhatShowsTheAnswerIsCovered) {
     user.settle();
     ASSERT_TRUE(user.frame().lesson->asking);
     for (const std::string& panel : panels) {
+      user.view.side = viz::side_that_shows(viz::panel_named(panel), user.view.side);
+      user.draw();
+      user.draw();
       const auto cover = user.marks().get("ring/" + panel);
       ASSERT_TRUE(cover) << number << ", stop " << stop << ": " << panel;
       EXPECT_EQ(cover->value, "hidden until you have guessed");

@@ -87,6 +87,12 @@ std::string moment_text(const Frame& frame, const Selection& selection, trace::G
                      in_layer ? fmt::format(" of layer {}", selection.layer) : "");
 }
 
+std::string with_moment_note(const Frame& frame, const Selection& selection, trace::Grain grain,
+                             std::string text) {
+  if (!frame.step || moment_shown(frame, selection, grain).read) return text;
+  return "not run yet  \xC2\xB7  " + text;
+}
+
 std::vector<bool> blocks_written(const trace::StepRecord& step) {
   std::vector<bool> written(step.blocks.size(), false);
   if (!step.stored) return written;

@@ -22,9 +22,7 @@ TEST_P(FilmedLesson, ItsCaptionsAreWholeInPicturesOfEverySize) {
   Footage footage(subject, DeviceChoice::simt, [](int, int) { return true; });
   const Material material{
       .store = [&](std::string_view run) -> const trace::Store& { return *footage.store(run); },
-      .fill = [&](const std::string& text, const Stop& stop) {
-        return footage.runs().fill_in(text, stop);
-      }};
+      .fill = [&](const std::string& text, const Stop& stop) { return footage.runs().fill_in(text, stop); }};
   const Script& script = footage.script();
   const EditList list = edit_film(script, material, {}, 1);
   for (const char* size : {"720p", "1080p", "square", "vertical"}) {

@@ -8,6 +8,7 @@
 
 #include "viz/change_lines.h"
 #include "viz/lookup.h"
+#include "viz/pool_facts.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -257,7 +258,8 @@ float draw_breakpoints(Ui& ui, const Rect& list, float y) {
 }  // namespace
 
 void draw_changes(Ui& ui, const Rect& rect) {
-  if (!begin_panel(ui, "changes", rect, "Changes and places", "")) return;
+  const bool inside = ui.frame.step && !moment_shown(ui.frame, ui.selection, ui.view.grain).committed;
+  if (!begin_panel(ui, "changes", rect, "Changes and places", inside ? "of the whole step" : "")) return;
   if (!ui.frame.step) {
     empty_note(ui, "What a step changes, bookmarks and break points appear here.");
     end_panel(ui);

@@ -276,10 +276,15 @@ void draw_watch(Ui& ui, const std::vector<WatchValue>& values, const Rect& rect,
 }
 
 /// Where to go on when the next lines, or the ones that write the meant name, are in another text.
-std::string below_text(const CodePlace& place, const Writer& writer, std::string_view name) {
+std::string below_text(const CodePlace& place, const Writer& writer, std::string_view name, int lines_seen) {
   if (writer.source != nullptr && writer.source != place.source)
     return fmt::format("{} is written in {}:{}", name, writer.source->path, writer.line + 1);
   if (place.next.first < 0 && !place.elsewhere.empty()) return "next: " + place.elsewhere;
+  if (place.next.first >= 0 && std::abs(place.next.first - place.focus) >= lines_seen) {
+    const std::string_view line = place.source->lines[static_cast<std::size_t>(place.next.first)];
+    return fmt::format("next: line {}: {}", place.next.first + 1,
+                       line.substr(std::min(line.find_first_not_of(' '), line.size())));
+  }
   return place.note;
 }
 
@@ -300,7 +305,8 @@ void draw_body(Ui& ui, const CodePlace& place, const Rect& body) {
     draw_watch(ui, values, {rest.x, rest.bottom() - watch_h, rest.w, watch_h}, row_h);
     rest.h -= watch_h + ui.px(2);
   }
-  const std::string below = below_text(place, writer, meant);
+  const int lines_seen = static_cast<int>((rest.h - row_h - ui.px(2)) / code_row_h());
+  const std::string below = below_text(place, writer, meant, lines_seen);
   if (!below.empty() && rest.h >= ui.px(60)) {
     const Rect box{rest.x, rest.bottom() - row_h, rest.w, row_h};
     pointer(ui, box.x + ui.px(2), box.y + ui.px(4), ui.px(9), ui[Color::warning], true);

@@ -29,7 +29,9 @@ Rect draw_head_bars(const Ui& ui, const HeatMap& map, const WeightsInput& in, co
     const float t = std::clamp(log ? weight_position(weight, true) : weight / most, 0.0F, 1.0F);
     const float h = std::max(1.0F, std::round(t * box.h));
     const bool pad = c * map.col_step >= in.rows.k_len;
-    fill(ui, {column.x, column.bottom() - h, column.w, h}, pad ? ui[Color::pad] : hue_of(ui, in.rows.seq));
+    const Rect bar{column.x, column.bottom() - h, column.w, h};
+    fill(ui, bar, pad ? ui[Color::pad] : hue_of(ui, in.rows.seq));
+    if (pad) hatch(ui, bar, ui[Color::panel], ui.px(3));
   }
   const Rect used{box.x, box.y, step * static_cast<float>(map.cell_cols), box.h};
   line(ui, used.x, used.bottom(), used.right(), used.bottom(), ui[Color::stroke]);

@@ -7,6 +7,7 @@
 
 #include "core/trace/number_text.h"
 #include "viz/panels/tiles_parts.h"
+#include "viz/pool_facts.h"
 #include "viz/roofline_facts.h"
 #include "viz/widgets/tall_body.h"
 
@@ -222,9 +223,11 @@ void draw_tiles(Ui& ui, const Rect& rect) {
   }
   const TileRow row = tile_row(ui.frame, ui.selection);
   const std::string title = fmt::format("Online softmax of {}", seq_letter(row.rows.seq));
-  const std::string caption = with_probe_note(
-      ui.frame, fmt::format("layer {}, head {}, query row {}  \xC2\xB7  {}", ui.frame.attention->layer,
-                            row.head, row.q_row, ui.frame.attention->kernel));
+  const std::string caption =
+      with_moment_note(ui.frame, ui.selection, ui.view.grain,
+                       with_probe_note(ui.frame, fmt::format("layer {}, head {}, query row {}  \xC2\xB7  {}",
+                                                             ui.frame.attention->layer, row.head, row.q_row,
+                                                             ui.frame.attention->kernel)));
   if (!begin_panel(ui, "tiles", rect, title, caption)) return;
   if (row.cursor < 0) {
     empty_note(ui, "This query sees no key: its output is 0 and its LSE minus infinity.");

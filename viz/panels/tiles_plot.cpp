@@ -54,7 +54,10 @@ void draw_score(Ui& ui, const TileRow& row, const ScoreAxis& axis, int key, cons
     value = fmt::format("key {} ({}): masked, no score is computed", key, token);
   } else if (!std::isfinite(score)) {
     outline(ui, column, ui[Color::error], ui.px(2));
-    text_in(ui, FontRole::mono_small, column, ui[Color::error], std::isnan(score) ? "NaN" : "inf",
+    text_in(ui, FontRole::mono_small, column, ui[Color::error],
+            std::isnan(score) ? "NaN"
+            : score < 0.0F    ? "-inf"
+                              : "inf",
             Align::center);
     value = fmt::format("key {} ({}): score {}", key, token, tile_number(score));
   } else {
@@ -131,26 +134,35 @@ void draw_maximum(Ui& ui, const ScoreAxis& axis, float m, std::string_view name,
           Align::left);
 }
 
+std::string end_text(float score) {
+  return fmt::format("{:.{}f}", num(score), std::abs(score) < 10.0F ? 1 : 0);
+}
+
 }  // namespace
 
 void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
   const TileState& tile = row.now();
   const int keys = tile.end - tile.begin;
-  const float label_w = ui.px(42), axis_w = ui.px(38), head = ui.px(18), tokens = ui.px(18);
+  const float label_w = ui.px(42), head = ui.px(18), tokens = ui.px(18);
+  const auto plot_right_of = [&](float axis) {
+    return Rect{rect.x + axis, rect.y + head + ui.px(12), std::max(1.0F, rect.w - axis - label_w),
+                std::max(1.0F, rect.h - head - tokens - ui.px(14))};
+  };
+  const ScoreAxis ends = score_axis(ui, row, plot_right_of(0.0F));  // the same whatever the width
+  const float axis_w =
+      ui.px(8) + std::max({ui.px(30), text_width(ui, FontRole::mono_small, end_text(ends.low)),
+                           text_width(ui, FontRole::mono_small, end_text(ends.high))});
   const Rect title{rect.x, rect.y, rect.w, head};
   text_in(ui, FontRole::small, title, ui[Color::muted],
           fmt::format("scores of tile {}: scale \xC2\xB7 q\xC2\xB7k", tile.tile), Align::left);
   name_tag(ui, {title.x, title.y, std::min(title.w, ui.px(180)), title.h}, "scores");
-  const ScoreAxis axis =
-      score_axis(ui, row,
-                 {rect.x + axis_w, rect.y + head + ui.px(12), std::max(1.0F, rect.w - axis_w - label_w),
-                  std::max(1.0F, rect.h - head - tokens - ui.px(14))});
+  const ScoreAxis axis = score_axis(ui, row, plot_right_of(axis_w));
   const Rect& plot = axis.plot;
   line(ui, plot.x, axis.y(0.0F), plot.right(), axis.y(0.0F), ui[Color::stroke]);
   for (const float score : {axis.low, axis.high}) {
     if (score == 0.0F) continue;
     text_in(ui, FontRole::mono_small, {rect.x, axis.y(score) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
-            ui[Color::muted], fmt::format("{:.1f}", num(score)), Align::right);
+            ui[Color::muted], end_text(score), Align::right);
   }
   text_in(ui, FontRole::mono_small, {rect.x, axis.y(0.0F) - ui.px(7), axis_w - ui.px(4), ui.px(14)},
           ui[Color::muted], "0", Align::right);

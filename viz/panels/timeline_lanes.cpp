@@ -149,12 +149,16 @@ void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float
   if (run.finished && run.end == end) fill(ui, {x1 - ui.px(3), y, ui.px(3), h}, ui[Color::text]);
 }
 
-/// Rows too low for letters say how many they are.
+/// Rows too low for a letter each have them side by side, top row first; many say how many they are.
 void label_rows(Ui& ui, const TimelineLanes& lanes, const LaneRows& rows) {
   const auto count = rows.ids.size();
-  if (count <= 3 || rows.h >= letters_from()) return;
   const Rect box{lanes.gantt.x, lanes.gantt.y, 0.0F, font_pixels(FontRole::small) + ui.px(2)};
-  lane_label(ui, lanes, box, fmt::format("{} seqs", count), ui[Color::muted]);
+  if (count == 0 || rows.h >= letters_from() || lanes.gantt.h < letters_from()) return;
+  std::string label;
+  for (const int id : rows.ids) label += (label.empty() ? "" : " ") + (id == -1 ? "w" : seq_letter(id));
+  if (text_width(ui, FontRole::small, label) > lanes.gantt.x - lanes.label_x - ui.px(8))
+    label = fmt::format("{} seqs", count);
+  lane_label(ui, lanes, box, label, ui[Color::muted]);
   mark(ui, "timeline/lanes", {lanes.label_x, box.y, lanes.gantt.x - lanes.label_x, box.h},
        fmt::format("{} sequences", count), "history: scheduled, waiting");
 }

@@ -12,6 +12,7 @@
 #include "viz/panels/head_thumbs.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/panels/weights_matrix.h"
+#include "viz/pool_facts.h"
 #include "viz/roofline_facts.h"
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
@@ -186,8 +187,10 @@ void draw_weights(Ui& ui, const Rect& rect) {
   if (in.rows.batch >= 0) title += fmt::format(" of {}", seq_letter(in.rows.seq));
   std::string caption;
   if (note.empty())
-    caption = with_probe_note(
-        ui.frame, fmt::format("layer {}, head {}  \xC2\xB7  {}", in.view->layer, in.head, in.view->kernel));
+    caption =
+        with_moment_note(ui.frame, ui.selection, ui.view.grain,
+                         with_probe_note(ui.frame, fmt::format("layer {}, head {}  \xC2\xB7  {}",
+                                                               in.view->layer, in.head, in.view->kernel)));
   if (!begin_panel(ui, "weights", rect, title, caption)) return;
   if (!note.empty()) {
     empty_note(ui, note);

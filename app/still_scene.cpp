@@ -13,11 +13,13 @@
 #include "app/picture_options.h"
 #include "core/trace/compare.h"
 #include "kernels/common/check.h"
+#include "viz/layout/panel_names.h"
 #include "viz/layout/panel_place.h"
 
 namespace attn::app {
 namespace {
 
+constexpr float kLeastPanel = 16.0F;  // pixels a side that show something
 constexpr float kPanelMargin = 8.0F;  // around a panel alone, pixels at scale 1: as between two panels
 
 viz::ViewState view_of(const StillOptions& options) {
@@ -137,6 +139,10 @@ void Scene::cut_out_panel(viz::PanelId id) {
                                             .broken = session.frame().broken.has_value(),
                                             .lesson = session.frame().lesson.has_value()},
                                            id);
+  if (std::min(place.w, place.h) < kLeastPanel)
+    throw InputError(fmt::format(
+        "a window of {}x{} has no room for the panel '{}'; give a larger --size, such as 1600x900",
+        size.first, size.second, viz::panel_name(id)));
   view.scale *= scale / asked;
   view.maximised = id;
   view.picture.alone = view.picture.still = view.picture.no_caption = true;

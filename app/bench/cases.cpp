@@ -23,7 +23,7 @@ AttentionCase prefill(std::string name, std::vector<int> lens, int heads, int di
           .heads = heads,
           .kv_heads = 8,
           .dim = dim,
-          .paths = {Path::packed},
+          .paths = {Path::packed, Path::paged, Path::gather_flatten},
           .peers = std::move(peers)};
 }
 

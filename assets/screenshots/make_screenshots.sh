@@ -37,41 +37,40 @@ next() { # the next picture of the sheet
   n=$((n + 1))
 }
 
-# Each panel at a size that suits it, on a tile like the others; three look different in a prefill.
-while read -r link panel size; do
+# Each panel as a large window shows it, on a tile like the others; three look different in a prefill.
+while read -r link panel; do
   next
   stage=weights side=stages
   case $panel in tiles | heads | compare | roofline) stage=$panel ;; code | costs | changes) side=$panel ;; esac
-  draw "$sheet/panel.png" "${!link}" --size "$size" --scale 1.4 --panel "$panel" --stage "$stage" --side "$side"
-  ffmpeg -loglevel error -y -i "$sheet/panel.png" -vf "pad=1600:900:(ow-iw)/2:(oh-ih)/2:color=0x3a3f47" "$picture" </dev/null
+  draw "$sheet/panel.png" "${!link}" --size 1600x900 --scale-out 2 --panel "$panel" --stage "$stage" --side "$side"
+  ffmpeg -loglevel error -y -i "$sheet/panel.png" \
+    -vf "scale=1520:820:force_original_aspect_ratio=decrease,pad=1600:900:(ow-iw)/2:(oh-ih)/2:color=0x3a3f47" \
+    "$picture" </dev/null
 done <<'PANELS'
-prefill strip 1600x260
-prefill mask 900x800
-prefill weights 1200x800
-decode requests 800x900
-decode strip 1600x260
-decode mask 900x800
-decode weights 1200x800
-decode tiles 1600x900
-decode heads 1600x900
-decode compare 1600x900
-decode roofline 1400x900
-decode numbers 1600x100
-decode pool 1100x900
-decode free_queue 1600x90
-decode tables 900x500
-decode code 1300x900
-decode stages 1100x900
-decode costs 1300x900
-decode changes 1300x900
-decode timeline 1600x420
+prefill strip
+prefill mask
+prefill weights
+decode requests
+decode strip
+decode mask
+decode weights
+decode tiles
+decode heads
+decode compare
+decode roofline
+decode numbers
+decode pool
+decode free_queue
+decode tables
+decode code
+decode stages
+decode costs
+decode changes
+decode timeline
 PANELS
 for file in "$root"/assets/lessons/[0-9][0-9]-*.json; do
   next
-  first=30
-  if sed '/"caption"/q' "$file" | grep -q '"predict"'; then first=120; fi # the question stands alone first
-  "$program" film "$file" --device simt --size 1600x900 --frames "$first:$first" -o "$sheet/film/" >/dev/null 2>&1
-  mv "$sheet/film/"*.png "$picture"
+  draw "$picture" "$file#stop=1" --size 1080p --mode present --theme light
 done
 for theme in dark light contrast print; do
   for mode in explore present; do

@@ -163,6 +163,8 @@ TEST(Still, BadRequestsAreOneSentence) {
     EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
   };
   refused({"--panel", "waits"}, "weights");
+  refused({"--panel", "free_queue", "--size", "1600x90"},
+          "a window of 1600x90 has no room for the panel 'free_queue'");
   refused({"--scale", "2", "--scale-out", "4"}, "0.5 to 4");
   refused({"--scale-out", "9"}, "--scale-out");
 }

@@ -104,8 +104,8 @@ void add_choice(CLI::App& command, const char* option, E& value, const char* tex
 
 void add_view(CLI::App& command, StillOptions& options) {
   add_choice(command, "--mode", options.mode, "explore: everything; present: large, for a projector");
-  add_choice(command, "--stage", options.stage, "what the middle shows");
-  add_choice(command, "--side", options.side, "what the lower right shows");
+  add_choice(command, "--stage", options.stage, "what the middle shows, where a stop does not say");
+  add_choice(command, "--side", options.side, "what the lower right shows, where a stop does not say");
   add_choice(command, "--weights", options.weights, "scale of the softmax weights");
   command.add_flag("--compare", options.compare,
                    "launch the step's attention in two ways on the same inputs, as it ran and as it did not");

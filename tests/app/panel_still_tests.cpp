@@ -56,7 +56,7 @@ int empty_rows_at_the_top(const Image& image) {
   return image.height;
 }
 
-TEST(PanelStill, IsThePanelAsTheWindowShowsItAtOneToFourTimes) {
+TEST(PanelPicture, IsThePanelAsTheWindowShowsItAtOneToFourTimes) {
   for (const char* panel : {"mask", "weights", "strip", "pool", "tables", "free_queue", "code", "timeline"}) {
     SCOPED_TRACE(panel);
     const Scene one(options_of(panel, 1));
@@ -71,7 +71,7 @@ TEST(PanelStill, IsThePanelAsTheWindowShowsItAtOneToFourTimes) {
   EXPECT_LT(Scene(options_of("tables", 1)).size.second, Scene(options_of("weights", 1)).size.second);
 }
 
-TEST(PanelStill, HasAMarginAllAroundAndNothingElse) {
+TEST(PanelPicture, HasAMarginAllAroundAndNothingElse) {
   for (const int times : {1, 3}) {
     const Image image = picture_of(options_of("mask", times));
     EXPECT_TRUE(framed_by(image, pixel(image, 0, 0), kMargin * times));
@@ -82,7 +82,7 @@ TEST(PanelStill, HasAMarginAllAroundAndNothingElse) {
   }
 }
 
-TEST(PanelStill, IsSeeThroughWhereNothingIsDrawn) {
+TEST(PanelPicture, IsSeeThroughWhereNothingIsDrawn) {
   StillOptions options = options_of("mask", 2);
   const Image solid = picture_of(options);
   options.transparent = true;
@@ -93,7 +93,7 @@ TEST(PanelStill, IsSeeThroughWhereNothingIsDrawn) {
   EXPECT_TRUE(framed_by(clear, nothing, kMargin * 2));
 }
 
-TEST(PanelStill, AnSvgHasTheSameSizeAndTheSamePanel) {
+TEST(PanelPicture, AnSvgHasTheSameSizeAndTheSamePanel) {
   const testing::TemporaryFolder folder;
   const Scene scene(options_of("tables", 1));
   const std::string path = folder.file("a.svg");

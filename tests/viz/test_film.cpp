@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "commands_sent.h"
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/film_view.h"
@@ -12,11 +13,6 @@ namespace attn::viz {
 namespace {
 
 using sample::Sample;
-
-const Command* only_command(const Commands& commands, Command::Kind kind) {
-  EXPECT_EQ(commands.size(), 1U);
-  return commands.size() == 1 && commands[0].kind == kind ? &commands[0] : nullptr;
-}
 
 TEST(FilmDialog, ShowsProgressThenWhatBecameOfIt) {
   Sample s = sample::prefill();

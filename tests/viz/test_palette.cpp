@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "commands_sent.h"
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/panels/palette_search.h"
@@ -11,11 +12,6 @@ namespace attn::viz {
 namespace {
 
 using sample::Sample;
-
-const Command* only_sent(const Commands& commands, Command::Kind kind) {
-  EXPECT_EQ(commands.size(), 1U);
-  return commands.size() == 1 && commands[0].kind == kind ? &commands[0] : nullptr;
-}
 
 TEST(Palette, FuzzyFindsByLettersInOrder) {
   EXPECT_LT(fuzzy_score("xyz", "Theme: light"), 0);
@@ -79,7 +75,7 @@ TEST(Palette, FindsASwitchByWhatTheEngineCallsIt) {
   screen.view.shell.text = "switch: free_list";
   screen.draw(s.frame);
   screen.click(s.frame, "palette/free_list=scrambled");
-  const Command* set = only_sent(screen.commands, Command::Kind::set_switch);
+  const Command* set = only_command(screen.commands, Command::Kind::set_switch);
   ASSERT_NE(set, nullptr);
   EXPECT_EQ(set->value, "scrambled");
 }
@@ -96,7 +92,7 @@ TEST(Palette, PanelsAloneAndBreakPointsAreThere) {
   screen.view.shell.text = "stop at: ";
   screen.draw(s.frame);
   screen.click(s.frame, "palette/stop 0");
-  const Command* stop = only_sent(screen.commands, Command::Kind::add_breakpoint);
+  const Command* stop = only_command(screen.commands, Command::Kind::add_breakpoint);
   ASSERT_NE(stop, nullptr);
   EXPECT_EQ(stop->condition.kind, trace::ConditionKind::block_written);
 }
@@ -138,7 +134,7 @@ TEST(Find, LooksIntoWhatHasFinished) {
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0].choice.title, "\"Capulet\"  F position 1, finished in step 7");
   entries[0].run(ui);
-  const Command* go = only_sent(screen.commands, Command::Kind::select);
+  const Command* go = only_command(screen.commands, Command::Kind::select);
   ASSERT_NE(go, nullptr);
   EXPECT_EQ(go->selection.step, 6);
   EXPECT_EQ(go->selection.seq, 5);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "commands_sent.h"
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/menu_entries.h"
@@ -14,11 +15,6 @@ namespace {
 using sample::Sample;
 
 bool has(const Headless& screen, const std::string& name) { return screen.marks.get(name).has_value(); }
-
-const Command* only_one(const Commands& commands, Command::Kind kind) {
-  EXPECT_EQ(commands.size(), 1U);
-  return commands.size() == 1 && commands[0].kind == kind ? &commands[0] : nullptr;
-}
 
 Switch top_left() {
   return {.name = "mask",
@@ -56,7 +52,7 @@ TEST(Menus, MouseAndKeyboardRunEntries) {
   Headless screen(1600, 900);
   screen.click(s.frame, "header/menu/Run");
   screen.click(s.frame, "menu/One engine step back");
-  ASSERT_NE(only_one(screen.commands, Command::Kind::step_back), nullptr);
+  ASSERT_NE(only_command(screen.commands, Command::Kind::step_back), nullptr);
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
 
   screen.type(s.frame, "m");
@@ -64,7 +60,7 @@ TEST(Menus, MouseAndKeyboardRunEntries) {
   EXPECT_EQ(static_cast<Menu>(screen.view.shell.menu), Menu::go);
   screen.press(s.frame, ImGuiKey_DownArrow);
   screen.press(s.frame, ImGuiKey_Enter);  // the second entry: back
-  ASSERT_NE(only_one(screen.commands, Command::Kind::step_back), nullptr);
+  ASSERT_NE(only_command(screen.commands, Command::Kind::step_back), nullptr);
 }
 
 TEST(Menus, AClickOutsideCloses) {
@@ -83,7 +79,7 @@ TEST(BreakIt, ListsSwitchesWithWhatGoesWrongAndRepairs) {
   Headless screen(1600, 900);
   screen.click(s.frame, "header/menu/Break it");
   screen.click(s.frame, "menu/mask=top_left");
-  const Command* broken = only_one(screen.commands, Command::Kind::set_switch);
+  const Command* broken = only_command(screen.commands, Command::Kind::set_switch);
   ASSERT_NE(broken, nullptr);
   EXPECT_EQ(broken->text, "mask");
   EXPECT_EQ(broken->value, "top_left");
@@ -97,7 +93,7 @@ TEST(BreakIt, ListsSwitchesWithWhatGoesWrongAndRepairs) {
   EXPECT_NE(screen.marks.get("banner/measured")->value.find("step 3"), std::string::npos);
   screen.click(s.frame, "header/menu/Break it");
   screen.click(s.frame, "menu/Everything right again");
-  const Command* right = only_one(screen.commands, Command::Kind::set_switch);
+  const Command* right = only_command(screen.commands, Command::Kind::set_switch);
   ASSERT_NE(right, nullptr);
   EXPECT_EQ(right->value, "bottom_right");
 }
@@ -139,7 +135,7 @@ TEST(EntryBox, GoesToAStepAndRefusesOthers) {
   EXPECT_TRUE(screen.commands.empty());
   screen.view.shell.text = "3";
   screen.click(s.frame, "entry/done");
-  const Command* seek = only_one(screen.commands, Command::Kind::seek);
+  const Command* seek = only_command(screen.commands, Command::Kind::seek);
   ASSERT_NE(seek, nullptr);
   EXPECT_EQ(seek->a, 2);
 }
@@ -154,7 +150,7 @@ TEST(EntryBox, AsksForTheNumberOfACondition) {
   EXPECT_EQ(screen.view.shell.text, "5");
   screen.view.shell.text = "12.5";
   screen.click(s.frame, "entry/done");
-  const Command* run = only_one(screen.commands, Command::Kind::run_to);
+  const Command* run = only_command(screen.commands, Command::Kind::run_to);
   ASSERT_NE(run, nullptr);
   EXPECT_DOUBLE_EQ(run->condition.x, 0.125);
 }
@@ -202,7 +198,7 @@ TEST(EntryBox, ExportsWhatIsChosenUnderTheNameOfIt) {
   EXPECT_TRUE(screen.commands.empty());
   screen.view.shell.text = "lse.csv";
   screen.click(s.frame, "entry/done");
-  const Command* written = only_one(screen.commands, Command::Kind::export_tensor);
+  const Command* written = only_command(screen.commands, Command::Kind::export_tensor);
   ASSERT_NE(written, nullptr);
   EXPECT_EQ(written->text, "lse.csv");
   EXPECT_EQ(written->value, "lse");
@@ -217,20 +213,20 @@ TEST(OpenDialog, EntersFoldersAndOpensFiles) {
   s.frame.recent_files = {"/old/b.trace"};
   Headless screen(1600, 900);
   screen.chord(s.frame, {.key = 'O', .ctrl = true});
-  ASSERT_NE(only_one(screen.commands, Command::Kind::list_folder), nullptr);
+  ASSERT_NE(only_command(screen.commands, Command::Kind::list_folder), nullptr);
   screen.draw(s.frame);
   screen.click(s.frame, "open/entry/runs");
-  const Command* enter = only_one(screen.commands, Command::Kind::list_folder);
+  const Command* enter = only_command(screen.commands, Command::Kind::list_folder);
   ASSERT_NE(enter, nullptr);
   EXPECT_EQ(enter->text, "/data/runs");
   screen.click(s.frame, "open/path//old/b.trace");
-  const Command* opened = only_one(screen.commands, Command::Kind::open_file);
+  const Command* opened = only_command(screen.commands, Command::Kind::open_file);
   ASSERT_NE(opened, nullptr);
   EXPECT_EQ(opened->text, "/old/b.trace");
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
   screen.view.shell.open(Overlay::open);
   screen.click(s.frame, "open/entry/tiny");  // a model is opened, not entered
-  ASSERT_NE(only_one(screen.commands, Command::Kind::open_file), nullptr);
+  ASSERT_NE(only_command(screen.commands, Command::Kind::open_file), nullptr);
 }
 
 TEST(Status, WorkShowsProgressAndCanBeCancelled) {
@@ -238,7 +234,7 @@ TEST(Status, WorkShowsProgressAndCanBeCancelled) {
   s.frame.work = {.text = "looking for: preemption", .fraction = 0.4F, .can_cancel = true};
   Headless screen(1600, 900);
   screen.click(s.frame, "status/cancel");
-  ASSERT_NE(only_one(screen.commands, Command::Kind::cancel), nullptr);
+  ASSERT_NE(only_command(screen.commands, Command::Kind::cancel), nullptr);
   EXPECT_NE(screen.marks.get("status/work")->value.find("40 %"), std::string::npos);
   s.frame.work = {};
   s.frame.stopped_at = "block 3 is written";

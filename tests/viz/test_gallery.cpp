@@ -1,12 +1,15 @@
 // The gallery of lessons, by keyboard and mouse.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <imgui_internal.h>
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "headless.h"
 #include "sample_frame.h"
+#include "text_faults.h"
 
 namespace attn::viz {
 namespace {
@@ -92,6 +95,51 @@ TEST(Gallery, EveryCardIsReachedInASmallWindow) {
   for (int i = 1; i < 9; ++i) screen.press(s.frame, ImGuiKey_RightArrow);
   for (int i = 0; i < 3; ++i) screen.draw(s.frame);
   EXPECT_TRUE(screen.marks.get("gallery/09-lesson")) << "the list follows the choice";
+}
+
+/// As long as the longest of the bundled ones, in every state that takes room from the words.
+std::vector<LessonCard> wordy_cards() {
+  std::vector<LessonCard> cards;
+  for (int i = 1; i <= 12; ++i) {
+    LessonCard one = card(i, i % 3 == 0 ? 4 : 0);
+    one.title = "The mask hangs from the bottom right";
+    one.about =
+        "With a cached prefix the new keys go into the pool and come out of it again with all the others, before "
+        "attention sees them.";
+    one.at = one.seen = i == 4 ? 3 : one.seen;
+    one.last = i == 4;
+    cards.push_back(one);
+  }
+  return cards;
+}
+
+TEST(Gallery, NoWordOfACardIsCut) {
+  Sample s = sample::prefill();
+  s.frame.lessons = wordy_cards();
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    for (const float scale : {0.75F, 1.0F, 2.0F}) {
+      Headless screen(1600, 900, scale);
+      screen.view.mode = mode;
+      screen.view.shell.open(Overlay::lessons);
+      TextLog log;
+      screen.view.text_log = &log;
+      for (const WindowSize size : {WindowSize{1024, 640}, {1600, 900}, {3840, 2160}}) {
+        SCOPED_TRACE(fmt::format("{}x{}, scale {}, mode {}", size.w, size.h, scale, static_cast<int>(mode)));
+        screen.resize(size.w, size.h);
+        for (int i = 0; i < 2; ++i) screen.draw(s.frame);
+        int titles = 0;
+        for (const TextLog::Entry& entry : log.entries) {
+          if (entry.panel != "gallery") continue;
+          titles += entry.text.starts_with("The mask") ? 1 : 0;
+          EXPECT_FALSE(entry.shortened) << entry.text;
+        }
+        EXPECT_GT(titles, 0);
+        for (const std::string& fault : faults_of(log)) {
+          if (fault.find(" in gallery ") != std::string::npos) ADD_FAILURE() << fault;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

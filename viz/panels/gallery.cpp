@@ -15,7 +15,9 @@ namespace {
 
 constexpr float kWidth = 1320.0F, kHeight = 760.0F;  // of the whole, at most
 constexpr float kNarrowest = 270.0F;                 // a card
-constexpr float kCard = 168.0F;                      // its height, at least
+constexpr float kTallest = 218.0F;                   // ... unless its words need more
+constexpr float kPad = 14.0F, kPadAbove = 10.0F;     // around what is in it
+constexpr float kTick = 22.0F;                       // of one that is finished
 constexpr std::string_view kCardTick = "\xE2\x9C\x93";
 
 struct Grid {
@@ -24,17 +26,55 @@ struct Grid {
   float gap = 0.0F;
 };
 
-/// As many columns as leave the last row full where that is possible, and rows that fill the height.
-Grid grid_of(const Ui& ui, const Rect& area, int count) {
+/// How the words of a card stand in it. No title is cut: a long one has smaller letters, then more lines.
+struct CardWords {
+  FontRole title = FontRole::title;
+  float number_w = 0.0F, title_w = 0.0F;
+  float title_h = 0.0F, about_h = 0.0F, foot_h = 0.0F;
+  float between = 0.0F;
+
+  float height() const { return title_h + between + about_h + between + foot_h; }
+};
+
+const std::string& about_of(const LessonCard& card) { return card.note.empty() ? card.about : card.note; }
+
+CardWords words_of(const Ui& ui, float width, const LessonCard& card) {
+  CardWords words;
+  const float inside = width - 2.0F * ui.px(kPad);
+  words.between = ui.px(6);
+  words.number_w = card.number.empty() ? 0.0F : text_width(ui, FontRole::title, "00") + ui.px(8);
+  words.title_w = inside - words.number_w - (card.finished() ? ui.px(kTick + 4) : 0.0F);
+  if (text_width(ui, words.title, card.title) > words.title_w) words.title = FontRole::strong;
+  words.title_h = std::max(std::round(font_pixels(FontRole::title) * 1.35F),
+                           wrapped_height(ui, words.title, words.title_w, card.title));
+  words.about_h = wrapped_height(ui, FontRole::text, inside, about_of(card));
+  words.foot_h = std::max(ui.px(28), line_step(FontRole::small) + ui.px(9));
+  return words;
+}
+
+/// As many columns as there is room for, and rows that fill the height: all of them where every card's words
+/// fit in them, else as many whole ones as do.
+Grid grid_of(const Ui& ui, const Rect& area, const std::vector<LessonCard>& cards) {
   Grid grid;
   grid.gap = ui.px(12);
+  const int count = static_cast<int>(cards.size());
   const int most = std::clamp(static_cast<int>((area.w + grid.gap) / (ui.px(kNarrowest) + grid.gap)), 1, 4);
   grid.columns = most;
   const int rows = std::max(1, (count + most - 1) / most);
   grid.w =
-      std::floor((area.w - ui.px(8) - grid.gap * static_cast<float>(most - 1)) / static_cast<float>(most));
-  const float fitting = (area.h - grid.gap * static_cast<float>(rows - 1)) / static_cast<float>(rows);
-  grid.h = std::floor(std::clamp(fitting, ui.px(kCard), ui.px(kCard * 1.3F)));
+      std::floor((area.w - ui.px(11) - grid.gap * static_cast<float>(most - 1)) / static_cast<float>(most));
+  float needed = 0.0F;
+  for (const LessonCard& card : cards) needed = std::max(needed, words_of(ui, grid.w, card).height());
+  needed += 2.0F * ui.px(kPadAbove);
+  const auto height_of = [&](float room, int shown) {
+    return (room + grid.gap) / static_cast<float>(shown) - grid.gap;
+  };
+  float fitting = height_of(area.h, rows);
+  if (fitting < needed) {
+    const float room = area.h - fold_note_height(ui);
+    fitting = height_of(room, std::max(1, static_cast<int>((room + grid.gap) / (needed + grid.gap))));
+  }
+  grid.h = std::floor(std::clamp(fitting, needed, std::max(needed, ui.px(kTallest))));
   return grid;
 }
 
@@ -106,28 +146,29 @@ void draw_card(const Ui& ui, const Rect& box, const LessonCard& card, bool chose
   fill(ui, box, ui[Color::raised], 1.0F, ui.px(6));
   outline(ui, box, ui[chosen ? Color::accent : Color::border],
           chosen ? std::max(2.0F, ui.px(2.5F)) : std::max(1.0F, ui.px(1)), ui.px(6));
-  const float pad = ui.px(14);
-  const Rect in{box.x + pad, box.y + ui.px(10), box.w - 2.0F * pad, box.h - ui.px(20)};
-  const float number_w = card.number.empty() ? 0.0F : text_width(ui, FontRole::title, "00") + ui.px(8);
-  const float title_h = std::round(font_pixels(FontRole::title) * 1.35F);
-  text_in(ui, FontRole::title, {in.x, in.y, number_w, title_h}, ui[Color::accent], card.number, Align::left);
-  const float tick_w = card.finished() ? ui.px(26) : 0.0F;
-  const Rect title{in.x + number_w, in.y, in.w - number_w - tick_w, title_h};
-  const bool fits = text_width(ui, FontRole::title, card.title) <= title.w;
-  text_in(ui, fits ? FontRole::title : FontRole::strong, title, ui[Color::text], card.title, Align::left);
+  const CardWords words = words_of(ui, box.w, card);
+  const float pad = ui.px(kPad), above = ui.px(kPadAbove);
+  const Rect in{box.x + pad, box.y + above, box.w - 2.0F * pad, box.h - 2.0F * above};
+  const float line_h = std::round(font_pixels(FontRole::title) * 1.35F);
+  text_in(ui, FontRole::title, {in.x, in.y, words.number_w, line_h}, ui[Color::accent], card.number,
+          Align::left);
+  // One line stands beside its number, several begin there.
+  const float step = line_step(words.title);
+  const float from = wrapped_height(ui, words.title, words.title_w, card.title) > step
+                         ? std::max(0.0F, std::floor((line_h - step) * 0.5F))
+                         : std::floor((words.title_h - step) * 0.5F);
+  text_wrapped(ui, words.title,
+               {in.x + words.number_w, in.y + from, words.title_w, words.title_h}, ui[Color::text],
+               card.title);
   if (card.finished()) {
-    const float side = ui.px(22);
-    const Rect tick{in.right() - side, in.y + std::floor((title_h - side) * 0.5F), side, side};
+    const float side = ui.px(kTick);
+    const Rect tick{in.right() - side, in.y + std::floor((line_h - side) * 0.5F), side, side};
     fill(ui, tick, ui[Color::ok], 1.0F, side * 0.5F);
     text_in(ui, FontRole::strong, tick, ui[Color::panel], kCardTick, Align::center);
   }
-  const Rect foot{in.x, in.bottom() - ui.px(28), in.w, ui.px(28)};
-  const float y = title.bottom() + ui.px(6);
-  const Rect about{in.x, y, in.w, foot.y - ui.px(6) - y};
-  const float line_h = line_step(FontRole::text);
-  text_wrapped(ui, FontRole::text, about, ui[card.note.empty() ? Color::text : Color::error],
-               card.note.empty() ? card.about : card.note, Align::left,
-               std::max(1, static_cast<int>(about.h / line_h)));
+  const Rect foot{in.x, in.bottom() - words.foot_h, in.w, words.foot_h};
+  text_wrapped(ui, FontRole::text, {in.x, in.y + words.title_h + words.between, in.w, words.about_h},
+               ui[card.note.empty() ? Color::text : Color::error], about_of(card));
   const float button_w = chosen && goes_on(card) ? from_start_box(ui, box).w + ui.px(6) : 0.0F;
   draw_progress(ui, foot, foot.w - button_w, card);
 }
@@ -151,7 +192,7 @@ void open_lesson(Ui& ui, const PickedLesson& choice) {
 PickedLesson draw_cards(Ui& ui, const Rect& area) {
   ShellView& shell = ui.view.shell;
   const std::vector<LessonCard>& cards = ui.frame.lessons;
-  const Grid grid = grid_of(ui, area, static_cast<int>(cards.size()));
+  const Grid grid = grid_of(ui, area, cards);
   move_choice(shell, grid, static_cast<int>(cards.size()));
   const bool enter = key_pressed(keys::kEnter, false) || key_pressed(keys::kKeypadEnter, false);
   int entered = enter ? shell.chosen : -1;
@@ -203,7 +244,11 @@ void draw_gallery(Ui& ui, const Rect& screen) {
   const Rect head{ui.body.x, ui.body.y, ui.body.w, title_h};
   const float used = text_in(ui, FontRole::title, head, ui[Color::text], "Lessons", Align::left);
   text_in(ui, FontRole::text, {head.x + used + ui.px(16), head.y, head.w - used - ui.px(16), head.h},
-          ui[Color::muted], "do it with your own hands, and a number proves what you saw", Align::left);
+          ui[Color::muted],
+          first_fitting(ui, FontRole::text, head.w - used - ui.px(16),
+                        {"do it with your own hands, and a number proves what you saw",
+                         "do it, and a number proves it", ""}),
+          Align::left);
   const float foot_h = ui.px(34);
   const Rect foot{ui.body.x, ui.body.bottom() - foot_h, ui.body.w, foot_h};
   const Rect area{ui.body.x, head.bottom() + ui.px(8), ui.body.w,
@@ -215,10 +260,13 @@ void draw_gallery(Ui& ui, const Rect& screen) {
   const float free_w = text_width(ui, FontRole::strong, "Free play") + ui.px(32);
   const bool free = button(ui, "gallery/free", {foot.x, foot.y, free_w, foot.h}, "Free play",
                            "close this and look at what runs behind it (Esc)");
-  text_in(ui, FontRole::small, {foot.x + free_w + ui.px(14), foot.y, foot.w - free_w - ui.px(14), foot.h},
-          ui[Color::muted],
-          "Arrows and Enter choose a lesson   Shift+Enter: from stop 1   Esc: free play   Ctrl+L opens this "
-          "again",
+  const Rect hint{foot.x + free_w + ui.px(14), foot.y, foot.w - free_w - ui.px(14), foot.h};
+  text_in(ui, FontRole::small, hint, ui[Color::muted],
+          first_fitting(ui, FontRole::small, hint.w,
+                        {"Arrows and Enter choose a lesson   Shift+Enter: from stop 1   Esc: free play   Ctrl+L "
+                         "opens this again",
+                         "Arrows and Enter choose   Shift+Enter: from stop 1   Esc: free play",
+                         "Arrows and Enter choose   Esc: free play", "Enter   Esc", ""}),
           Align::right);
   if (chosen.card != nullptr) {
     open_lesson(ui, chosen);

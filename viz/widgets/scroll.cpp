@@ -202,8 +202,10 @@ void end_scroll(Ui& ui, float bottom, float row_h) {
   const Rect area{at.x, at.y, size.x, size.y};
   const float note_h = fold_note_height(ui);
   const bool even = row_h > 0.0F && row_h < area.h * kLargeRow;
-  const Fold fold =
-      even ? fold_of_rows(area, bottom, row_h, note_h) : fold_of_lines(part, area, bottom, note_h);
+  Fold fold = even ? fold_of_rows(area, bottom, row_h, note_h) : fold_of_lines(part, area, bottom, note_h);
+  // Rows that are folded by their lines are rows all the same, and those out of sight have drawn no lines.
+  if (!even && row_h > 0.0F && fold.more)
+    fold.rows_below = std::max(1, static_cast<int>(std::ceil((bottom - fold.low) / row_h - kInk)));
   if (fold.more || fold.top > area.y) cut_at(ui, part, fold);
   kept(Kept::top, 0.0F) = fold.top > area.y ? fold.top : -FLT_MAX;
   kept(Kept::low, 0.0F) = fold.more ? fold.low : FLT_MAX;

@@ -7,6 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "core/trace/names.h"
 #include "viz/lookup.h"
@@ -78,19 +82,30 @@ void add_entry(const Frame& frame, const trace::DiffEntry& entry, ChangeLine& li
   line.all += (line.all.empty() ? "" : "\n") + text;
 }
 
+using EntryKey = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+EntryKey key_of(const trace::DiffEntry& entry) { return {entry.where, entry.what, entry.after}; }
+
 }  // namespace
 
-std::vector<ChangeLine> change_lines(const Frame& frame, const trace::StepDiff& diff) {
+std::vector<ChangeLine> change_lines(const Frame& frame, const trace::StepDiff& diff,
+                                     const trace::StepDiff* by_now) {
+  std::set<EntryKey> happened;
+  if (by_now != nullptr) {
+    for (const trace::DiffEntry& entry : by_now->entries) happened.insert(key_of(entry));
+  }
   std::vector<ChangeLine> lines;
-  std::vector<int> ranks;
-  std::map<std::string, std::size_t> places;
+  std::vector<std::pair<bool, int>> ranks;
+  std::map<std::pair<std::string, bool>, std::size_t> places;
   for (const trace::DiffEntry& entry : diff.entries) {
-    const auto [it, fresh] = places.emplace(entry.where, lines.size());
+    const bool later = by_now != nullptr && !happened.contains(key_of(entry));
+    const auto [it, fresh] = places.emplace(std::pair(entry.where, later), lines.size());
     if (fresh) {
       ChangeLine line;
       line.where = readable(entry.where, line);
+      line.later = later;
       lines.push_back(std::move(line));
-      ranks.push_back(rank_of(entry.where));
+      ranks.emplace_back(later, rank_of(entry.where));
     }
     add_entry(frame, entry, lines[it->second]);
   }

@@ -26,11 +26,12 @@ struct PoolView {
 struct ChangesView {
   std::shared_ptr<const trace::StepDiff> shown[2];  // that `lines` are of: since the last step, and D
   std::vector<ChangeLine> lines[2];
-  bool all = false;               // long lists in full
-  int editing = -1;               // bookmark whose note is being typed; -1 none
-  std::array<char, 256> note{};   // of it
-  std::array<char, 256> fresh{};  // of the next bookmark
-  bool take_focus = false;        // the line was opened in this frame
+  trace::Stage stage = trace::Stage::commit;  // up to which those since the last step have happened
+  bool all = false;                           // long lists in full
+  int editing = -1;                           // bookmark whose note is being typed; -1 none
+  std::array<char, 256> note{};               // of it
+  std::array<char, 256> fresh{};              // of the next bookmark
+  bool take_focus = false;                    // the line was opened in this frame
 };
 
 struct TimelineView {

@@ -87,9 +87,14 @@ std::string moment_text(const Frame& frame, const Selection& selection, trace::G
                      in_layer ? fmt::format(" of layer {}", selection.layer) : "");
 }
 
+bool before_attention(const Frame& frame, const Selection& selection, trace::Grain grain) {
+  return frame.step && !moment_shown(frame, selection, grain).committed &&
+         selection.stage < trace::Stage::attention;
+}
+
 std::string with_moment_note(const Frame& frame, const Selection& selection, trace::Grain grain,
                              std::string text) {
-  if (!frame.step || moment_shown(frame, selection, grain).read) return text;
+  if (!before_attention(frame, selection, grain)) return text;
   return "not run yet  \xC2\xB7  " + text;
 }
 

@@ -66,6 +66,8 @@ PoolNow pool_now(const Frame& frame, const trace::Moment& moment);
 trace::Moment moment_shown(const Frame& frame, const Selection& selection, trace::Grain grain);
 /// "after the step", "after store_kvcache of layer 0".
 std::string moment_text(const Frame& frame, const Selection& selection, trace::Grain grain);
+/// Whether the attention of the layer at the cursor is still to come.
+bool before_attention(const Frame& frame, const Selection& selection, trace::Grain grain);
 /// `text` of a panel that shows what attention computes, and before it that this is still to come.
 std::string with_moment_note(const Frame& frame, const Selection& selection, trace::Grain grain,
                              std::string text);

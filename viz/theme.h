@@ -38,6 +38,9 @@ enum class Color : std::uint8_t {
 };
 inline constexpr int kNumColors = static_cast<int>(Color::count_);
 inline constexpr int kNumHues = 6;
+/// How much of the panel's colour lies over what the step has not done yet: it is faint, and can still be
+/// read.
+inline constexpr float kVeil = 0.5F;
 
 enum class ThemeId : std::uint8_t { dark, light, contrast, print };
 inline constexpr int kNumThemes = 4;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace attn::trace {
 namespace {
@@ -73,6 +74,56 @@ PoolState pool_at(const StepRecord& step, const Moment& moment) {
            held[static_cast<std::size_t>(id)].refs > 0;
   });
   return pool;
+}
+
+namespace {
+
+void copy_batch(StepRecord& to, const StepRecord& from) {
+  to.cu_seqlens_q = from.cu_seqlens_q;
+  to.cu_seqlens_k = from.cu_seqlens_k;
+  to.max_seqlen_q = from.max_seqlen_q;
+  to.max_seqlen_k = from.max_seqlen_k;
+  to.context_lens = from.context_lens;
+  to.block_tables = from.block_tables;
+  to.slot_mapping = from.slot_mapping;
+  to.input_ids = from.input_ids;
+  to.positions = from.positions;
+}
+
+/// The hash map before commit: what scheduling took out of it is gone, what commit registers is not there.
+std::vector<std::pair<std::uint64_t, std::int32_t>> hashes_before_commit(
+    const StepRecord& before, const StepRecord& step, const std::vector<BlockState>& blocks) {
+  std::vector<std::pair<std::uint64_t, std::int32_t>> out;
+  for (const auto& entry : step.hash_to_block) {
+    const auto [hash, id] = entry;
+    const auto old =
+        std::ranges::find(before.hash_to_block, hash, &std::pair<std::uint64_t, std::int32_t>::first);
+    if (old != before.hash_to_block.end()) {
+      out.push_back(*old);
+    } else if (id >= 0 && static_cast<std::size_t>(id) < blocks.size() &&
+               blocks[static_cast<std::size_t>(id)].hash == hash) {
+      out.push_back(entry);  // registered as the block was given out
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+StepRecord bookkeeping_at(const StepRecord& before, const StepRecord& step, Stage stage) {
+  const Moment moment = after_stage(step, stage);
+  StepRecord now;
+  now.step = step.step;
+  now.kind = step.kind;
+  now.path = step.path;
+  copy_batch(now, stage >= Stage::prepare ? step : before);
+  now.seqs_after = moment.committed ? step.seqs_after : step.seqs;
+  PoolState pool = pool_at(step, moment);
+  now.hash_to_block = moment.committed ? step.hash_to_block : hashes_before_commit(before, step, pool.blocks);
+  now.blocks = std::move(pool.blocks);
+  now.free_blocks = std::move(pool.free_blocks);
+  now.sampled = moment.sampled ? step.sampled : before.sampled;
+  return now;
 }
 
 }  // namespace attn::trace

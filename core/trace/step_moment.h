@@ -29,4 +29,8 @@ struct PoolState {
 /// stored, and has no hash that only this commit registers.
 PoolState pool_at(const StepRecord& step, const Moment& moment);
 
+/// What diff_steps compares, as it stands when a stage of `step` has run: batch fields are those of the step
+/// before until prepare makes new ones. Without layers, launches and shapes.
+StepRecord bookkeeping_at(const StepRecord& before, const StepRecord& step, Stage stage);
+
 }  // namespace attn::trace

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
+#include "core/trace/step_diff.h"
 #include "core/trace/step_moment.h"
 #include "tests/core/trace_runs.h"
 
@@ -91,6 +94,45 @@ TEST(StepMoment, SlotsFillAtTheStoreAndTheRestHappensAtCommit) {
   }
   const Moment at_store = after_stage(*run.recording->step(0), Stage::store_kvcache);
   EXPECT_TRUE(at_store.stored && !at_store.read && !at_store.sampled && !at_store.committed);
+}
+
+TEST(StepMoment, ChangesHappenAtTheirStageAndAllAreThereAtCommit) {
+  const TightRun run(tight_config());
+  const auto count = [](const StepDiff& diff, std::string_view where) {
+    return std::ranges::count_if(diff.entries,
+                                 [where](const DiffEntry& entry) { return entry.where.starts_with(where); });
+  };
+  int sampled = 0, prepared = 0, finished = 0, registered = 0;
+  for (int i = 1; i < run.recording->num_steps(); ++i) {
+    const StepRecord& before = *run.recording->step(i - 1);
+    const StepRecord& step = *run.recording->step(i);
+    const StepDiff whole = diff_steps(before, step);
+    const auto by = [&](Stage stage) { return diff_steps(before, bookkeeping_at(before, step, stage)); };
+    const StepDiff committed = by(Stage::commit);
+    ASSERT_EQ(committed.entries.size(), whole.entries.size()) << "step " << step.step;
+    for (std::size_t e = 0; e < whole.entries.size(); ++e) {
+      EXPECT_EQ(committed.entries[e].where, whole.entries[e].where);
+      EXPECT_EQ(committed.entries[e].after, whole.entries[e].after);
+    }
+    const StepDiff scheduled = by(Stage::schedule), at_prepare = by(Stage::prepare),
+                   at_sample = by(Stage::sample);
+    EXPECT_EQ(count(scheduled, "positions") + count(scheduled, "slot_mapping"), 0);
+    EXPECT_EQ(count(at_prepare, "slot_mapping"), count(whole, "slot_mapping"));
+    EXPECT_EQ(count(at_prepare, "sampled"), 0);
+    EXPECT_EQ(count(at_sample, "sampled"), count(whole, "sampled"));
+    for (const int id : step.finished) {
+      const std::string seq = "seq " + std::to_string(id);
+      EXPECT_GT(count(whole, seq), count(at_sample, seq)) << seq;
+      ++finished;
+    }
+    prepared += static_cast<int>(count(at_prepare, "slot_mapping"));
+    sampled += static_cast<int>(count(at_sample, "sampled"));
+    registered += static_cast<int>(count(whole, "hash_to_block") - count(at_sample, "hash_to_block"));
+  }
+  EXPECT_GT(prepared, 0);
+  EXPECT_GT(sampled, 0);
+  EXPECT_GT(finished, 0);
+  EXPECT_GT(registered, 0);
 }
 
 }  // namespace

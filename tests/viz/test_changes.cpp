@@ -86,6 +86,35 @@ TEST(Changes, LinesSelectWhatTheyAreAbout) {
   }
 }
 
+TEST(Changes, InsideAStepTellWhatOfItIsStillToCome) {
+  Sample s = sample::padded_decode();
+  auto before = std::make_shared<trace::StepRecord>(*s.step);
+  --before->step;
+  for (std::int32_t& slot : before->slot_mapping) slot = 0;
+  before->sampled.clear();
+  s.frame.previous = before;
+  s.frame.changes = std::make_shared<trace::StepDiff>(trace::diff_steps(*before, *s.step));
+  Headless screen(2560, 1440);
+  screen.view.grain = trace::Grain::stage;
+  const auto part_of = [&](trace::Stage stage, const std::string& where) -> std::string {
+    screen.selection.stage = stage;
+    changes_view(screen).draw(s.frame);
+    for (const Mark& mark : screen.marks.all()) {
+      if (mark.name.starts_with("changes/") && mark.value.starts_with(where)) {
+        EXPECT_EQ(mark.value.find("later in this step") != std::string::npos,
+                  mark.name.starts_with("changes/later/"));
+        return mark.name.substr(0, mark.name.rfind('/'));
+      }
+    }
+    return "nowhere";
+  };
+  EXPECT_EQ(part_of(trace::Stage::schedule, "slot_mapping"), "changes/later");
+  EXPECT_EQ(part_of(trace::Stage::prepare, "slot_mapping"), "changes/since");
+  EXPECT_EQ(part_of(trace::Stage::attention, "sampled[0]"), "changes/later");
+  EXPECT_EQ(part_of(trace::Stage::sample, "sampled[0]"), "changes/since");
+  EXPECT_EQ(part_of(trace::Stage::commit, "slot_mapping"), "changes/since");
+}
+
 TEST(Changes, DiffOfTwoStepsTellsLayersAndCloses) {
   Sample s = sample::padded_decode();
   auto diff = some_changes();

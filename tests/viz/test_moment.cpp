@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "headless.h"
 #include "sample_frame.h"
 
@@ -85,6 +87,49 @@ TEST(Moment, ATokenIsThereWhenItIsSampled) {
   screen.draw(s.frame);
   EXPECT_TRUE(shows(screen, "requests/token/1/12", "sampled in this step"));
   EXPECT_TRUE(shows(screen, "requests/seq/2", "finished"));
+}
+
+TEST(Moment, WhatAttentionComputesIsVeiledUntilItHasRun) {
+  const Sample s = sample::padded_decode();
+  Headless screen(1600, 900);
+  const auto veiled = [&](const char* panel, StageView view, Stage stage) {
+    screen.view.stage = view;
+    stand_at(screen, s.frame, stage);
+    EXPECT_TRUE(screen.marks.find(panel) != nullptr) << panel;
+    return screen.marks.find(std::string(panel) + "/veil") != nullptr;
+  };
+  // The gather has read the cache by then, but nothing has been weighed.
+  for (const Stage before : {Stage::prepare, Stage::gather}) {
+    EXPECT_TRUE(veiled("weights", StageView::weights, before));
+    EXPECT_TRUE(veiled("mask", StageView::weights, before));
+    EXPECT_TRUE(veiled("numbers", StageView::weights, before));
+    EXPECT_TRUE(shows(screen, "numbers/moment", "attention"));
+    EXPECT_TRUE(veiled("heads", StageView::heads, before));
+    EXPECT_TRUE(veiled("tiles", StageView::tiles, before));
+  }
+  for (const Stage after : {Stage::attention, Stage::commit}) {
+    EXPECT_FALSE(veiled("weights", StageView::weights, after));
+    EXPECT_FALSE(veiled("mask", StageView::weights, after));
+    EXPECT_FALSE(veiled("numbers", StageView::weights, after));
+    EXPECT_FALSE(screen.marks.find("numbers/moment") != nullptr);
+    EXPECT_FALSE(veiled("heads", StageView::heads, after));
+    EXPECT_FALSE(veiled("tiles", StageView::tiles, after));
+  }
+  screen.selection.stage = Stage::prepare;
+  screen.view.grain = trace::Grain::step;  // the step as a whole has run
+  screen.draw(s.frame);
+  EXPECT_EQ(screen.marks.find("tiles/veil"), nullptr);
+}
+
+TEST(Moment, TheVeilLetsTheMouseThrough) {
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  screen.view.stage = StageView::heads;
+  stand_at(screen, s.frame, Stage::prepare);
+  ASSERT_NE(screen.marks.find("heads/veil"), nullptr);
+  screen.click(s.frame, "heads/head/1");
+  ASSERT_EQ(screen.commands.size(), 1U);
+  EXPECT_EQ(screen.commands[0].selection.head, 1);
 }
 
 TEST(Moment, TheCaptionTellsNoTokenBeforeItIsSampled) {

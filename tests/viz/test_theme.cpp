@@ -142,6 +142,16 @@ TEST_P(EveryTheme, StrokesAndGlyphsAreVisible) {
   readable(t[Color::text], t[Color::cached_band], kStroke, "ring on a cached cell");
 }
 
+TEST_P(EveryTheme, WhatIsStillToComeIsFaintAndCanBeRead) {
+  const Rgb panel = theme[Color::panel];
+  const auto veiled = [&](Rgb ink) { return contrast(mix(ink, panel, kVeil), panel); };
+  EXPECT_GE(veiled(theme[Color::text]), kStroke) << theme.name;
+  for (const Rgb hue : theme.hue) {
+    EXPECT_LE(veiled(hue), 0.6 * contrast(hue, panel)) << theme.name;
+    EXPECT_GE(veiled(hue), 1.5) << theme.name;
+  }
+}
+
 TEST_P(EveryTheme, SequencesDifferInHueAndAlwaysInLetterAndNotch) {
   for (std::size_t i = 0; i < kNumHues; ++i) {
     for (std::size_t j = i + 1; j < kNumHues; ++j) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 
+#include "core/trace/step_moment.h"
 #include "viz/change_lines.h"
 #include "viz/lookup.h"
 #include "viz/pool_facts.h"
@@ -31,28 +33,53 @@ float quiet(Ui& ui, const Rect& list, float y, std::string_view text) {
   return y + text_wrapped(ui, FontRole::small, {list.x, y, list.w, 0.0F}, ui[Color::muted], text) + ui.px(6);
 }
 
+/// Up to which stage the step is told.
+trace::Stage stage_shown(const Ui& ui) {
+  const bool inside = ui.frame.step && !moment_shown(ui.frame, ui.selection, ui.view.grain).committed;
+  return inside ? ui.selection.stage : trace::Stage::commit;
+}
+
 /// Made once per difference, not once per frame.
-const std::vector<ChangeLine>& lines_of(Ui& ui, std::size_t place,
-                                        const std::shared_ptr<const trace::StepDiff>& diff) {
+const std::vector<ChangeLine>& lines_of_diff(Ui& ui) {
   ChangesView& view = ui.view.data.changes;
-  if (view.shown[place] != diff) {
-    view.shown[place] = diff;
-    view.lines[place] = change_lines(ui.frame, *diff);
+  if (view.shown[1] != ui.frame.diff) {
+    view.shown[1] = ui.frame.diff;
+    view.lines[1] = change_lines(ui.frame, *ui.frame.diff);
   }
-  return view.lines[place];
+  return view.lines[1];
+}
+
+/// The same, and once per stage.
+const std::vector<ChangeLine>& lines_since_last(Ui& ui) {
+  ChangesView& view = ui.view.data.changes;
+  const trace::Stage stage = stage_shown(ui);
+  if (view.shown[0] == ui.frame.changes && view.stage == stage) return view.lines[0];
+  view.shown[0] = ui.frame.changes;
+  view.stage = stage;
+  if (stage == trace::Stage::commit || !ui.frame.previous) {
+    view.lines[0] = change_lines(ui.frame, *ui.frame.changes);
+  } else {
+    const trace::StepRecord& before = *ui.frame.previous;
+    const trace::StepDiff by_now =
+        trace::diff_steps(before, trace::bookkeeping_at(before, *ui.frame.step, stage));
+    view.lines[0] = change_lines(ui.frame, *ui.frame.changes, &by_now);
+  }
+  return view.lines[0];
 }
 
 void draw_line(Ui& ui, const Rect& box, const ChangeLine& one, const std::string& name,
                const trace::StepDiff& diff) {
   const float where_w = std::round(std::clamp(box.w * 0.32F, ui.px(90), ui.px(180)));
-  change_dot(ui, box.x + ui.px(4), box.y + box.h * 0.5F);
+  if (!one.later) change_dot(ui, box.x + ui.px(4), box.y + box.h * 0.5F);
+  const Color ink = one.later ? Color::muted : Color::text;
   const bool selected =
       (one.block >= 0 && one.block == ui.selection.block) || (one.seq >= 0 && one.seq == ui.selection.seq);
   text_in(ui, FontRole::mono, {box.x + ui.px(12), box.y, where_w - ui.px(16), box.h},
-          ui[selected ? Color::accent : Color::text], one.where, Align::left);
-  text_in(ui, FontRole::mono, {box.x + where_w, box.y, box.w - where_w, box.h}, ui[Color::text], one.text,
+          ui[selected ? Color::accent : ink], one.where, Align::left);
+  text_in(ui, FontRole::mono, {box.x + where_w, box.y, box.w - where_w, box.h}, ui[ink], one.text,
           Align::left);
-  const Hit hit = mark(ui, name, box, one.where + "\n" + one.all,
+  const Hit hit = mark(ui, name, box,
+                       fmt::format("{}{}\n{}", one.where, one.later ? ", later in this step" : "", one.all),
                        fmt::format("StepDiff of steps {} and {}", diff.before, diff.after));
   if (hit.hovered && one.block >= 0) ui.view.next_hover.block = one.block;
   if (!hit.clicked || (one.block < 0 && one.seq < 0)) return;
@@ -62,7 +89,7 @@ void draw_line(Ui& ui, const Rect& box, const ChangeLine& one, const std::string
   });
 }
 
-float draw_lines(Ui& ui, const Rect& list, float y, const std::vector<ChangeLine>& lines, const char* part,
+float draw_lines(Ui& ui, const Rect& list, float y, std::span<const ChangeLine> lines, const char* part,
                  const trace::StepDiff& diff) {
   bool& all = ui.view.data.changes.all;
   const bool long_list = lines.size() > kShortList + 2;
@@ -87,11 +114,22 @@ float draw_since_last(Ui& ui, const Rect& list, float y) {
     y = heading(ui, list, y, "Since the last step", "");
     return quiet(ui, list, y, "this is the first step: nothing to compare with");
   }
-  const std::vector<ChangeLine>& lines = lines_of(ui, 0, diff);
+  const std::span<const ChangeLine> lines = lines_since_last(ui);
+  const auto first_later = std::ranges::find_if(lines, [](const ChangeLine& line) { return line.later; });
+  const auto happened = static_cast<std::size_t>(first_later - lines.begin());
+  std::size_t changes = 0;
+  for (const ChangeLine& line : lines.first(happened)) changes += static_cast<std::size_t>(line.entries);
+  if (happened == lines.size()) {
+    y = heading(ui, list, y, fmt::format("Since step {}", diff->before),
+                fmt::format("{} places, {} changes, {} blocks", lines.size(), changes, diff->blocks.size()));
+    return draw_lines(ui, list, y, lines, "since", *diff);
+  }
   y = heading(ui, list, y, fmt::format("Since step {}", diff->before),
-              fmt::format("{} places, {} changes, {} blocks", lines.size(), diff->entries.size(),
-                          diff->blocks.size()));
-  return draw_lines(ui, list, y, lines, "since", *diff);
+              fmt::format("{} of {} changes so far", changes, diff->entries.size()));
+  y = happened == 0 ? quiet(ui, list, y, "nothing so far")
+                    : draw_lines(ui, list, y, lines.first(happened), "since", *diff);
+  y = heading(ui, list, y, "Later in this step", fmt::format("{} changes", diff->entries.size() - changes));
+  return draw_lines(ui, list, y, lines.subspan(happened), "later", *diff);
 }
 
 /// Largest |difference| of o per layer: a bar on a log scale from 1e-9 to 1, and the number.
@@ -125,7 +163,7 @@ float draw_layers(Ui& ui, const Rect& list, float y, const trace::StepDiff& diff
 float draw_diff(Ui& ui, const Rect& list, float y) {
   if (!ui.frame.diff) return y;
   const trace::StepDiff& diff = *ui.frame.diff;
-  const std::vector<ChangeLine>& lines = lines_of(ui, 1, ui.frame.diff);
+  const std::vector<ChangeLine>& lines = lines_of_diff(ui);
   const Rect off{list.right() - ui.px(64), y, ui.px(64), ui.px(kButton)};
   if (button(ui, "changes/diff/off", off, "Close", "stop comparing two steps (D)"))
     send(ui, Command::Kind::diff_off);
@@ -258,8 +296,9 @@ float draw_breakpoints(Ui& ui, const Rect& list, float y) {
 }  // namespace
 
 void draw_changes(Ui& ui, const Rect& rect) {
-  const bool inside = ui.frame.step && !moment_shown(ui.frame, ui.selection, ui.view.grain).committed;
-  if (!begin_panel(ui, "changes", rect, "Changes and places", inside ? "of the whole step" : "")) return;
+  const std::string when =
+      stage_shown(ui) == trace::Stage::commit ? "" : moment_text(ui.frame, ui.selection, ui.view.grain);
+  if (!begin_panel(ui, "changes", rect, "Changes and places", when)) return;
   if (!ui.frame.step) {
     empty_note(ui, "What a step changes, bookmarks and break points appear here.");
     end_panel(ui);

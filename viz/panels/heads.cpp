@@ -11,8 +11,10 @@
 #include "viz/layout/head_layout.h"
 #include "viz/panels/head_thumbs.h"
 #include "viz/panels/weights.h"
+#include "viz/pool_facts.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/tall_body.h"
+#include "viz/widgets/veil.h"
 
 namespace attn::viz {
 namespace {
@@ -213,8 +215,9 @@ void draw_heads(Ui& ui, const Rect& rect) {
       step == nullptr ? HeadMapping{} : mapping_of(ui.frame, ui.view.attention.head_preview);
   std::string caption;
   if (!map.kv_head.empty())
-    caption = fmt::format("layer {}  \xC2\xB7  {} query heads share {} K/V heads", ui.selection.layer,
-                          map.kv_head.size(), map.num_kv);
+    caption = with_moment_note(ui.frame, ui.selection, ui.view.grain,
+                               fmt::format("layer {}  \xC2\xB7  {} query heads share {} K/V heads",
+                                           ui.selection.layer, map.kv_head.size(), map.num_kv));
   if (!begin_panel(ui, "heads", rect, "Head groups", caption)) return;
   if (map.kv_head.empty()) {
     empty_note(ui, "Which query heads share which K/V head appears here.");
@@ -222,6 +225,7 @@ void draw_heads(Ui& ui, const Rect& rect) {
     return;
   }
   draw_head_parts(ui, map);
+  veil_before_attention(ui);
   end_panel(ui);
 }
 

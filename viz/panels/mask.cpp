@@ -13,6 +13,7 @@
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/tall_body.h"
+#include "viz/widgets/veil.h"
 #include "viz/widgets/zoom.h"
 
 namespace attn::viz {
@@ -275,8 +276,18 @@ constexpr float kLeastMaskScore = 112.0F;
 /// In decode the grid is low; the room below shows where a bar's height comes from.
 void draw_score(Ui& ui, int seq, MaskAlignment engine, const Rect& area) {
   const WeightsInput in = weights_input(ui.frame, ui.frame.attention, seq, ui.selection.head, engine);
-  if (weights_missing(ui.frame, in).empty())
-    draw_dot_product(ui, in, {area.x, area.y, area.w, std::min(area.h, ui.px(300))});
+  if (!weights_missing(ui.frame, in).empty()) return;
+  Rect score{area.x, area.y, area.w, std::min(area.h, ui.px(300))};
+  const bool to_come = before_attention(ui);
+  if (to_come) {  // of the mask the lengths tell, of the score only attention
+    const float line_h = line_step(FontRole::small);
+    text_in(ui, FontRole::small, {score.x, score.y, score.w, line_h}, ui[Color::muted], "not run yet",
+            Align::left);
+    score.y += line_h;
+    score.h -= line_h;
+  }
+  draw_dot_product(ui, in, score);
+  if (to_come) draw_veil(ui, score);
 }
 
 /// Heights of what surrounds the grid.
@@ -299,7 +310,9 @@ MaskHeights mask_heights(const Ui& ui, const MaskDrawing& d) {
   out.bracket = d.prefill && d.batch.cached() > 0 ? line_step(FontRole::small) + ui.px(7) : ui.px(8);
   out.foot = words(ui.body.w - ui.px(5));  // the same with a scroll bar
   out.column = words(beside_width(ui) - ui.px(12));
-  out.score = d.prefill ? 0.0F : ui.px(kLeastMaskScore + 10);
+  out.score = d.prefill
+                  ? 0.0F
+                  : ui.px(kLeastMaskScore + 10) + (before_attention(ui) ? line_step(FontRole::small) : 0.0F);
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "viz/panels/mass_bars.h"
 #include "viz/panels/weights.h"
 #include "viz/widgets/paint.h"
+#include "viz/widgets/veil.h"
 
 namespace attn::viz {
 namespace {
@@ -182,6 +183,16 @@ void draw_lines(Ui& ui, std::span<const Number> numbers, const Rect& body) {
     numbers = numbers.subspan(draw_line(ui, numbers, {body.x, y, body.w, line_h}));
 }
 
+/// Before the numbers that attention is yet to compute; returns the width used.
+float draw_to_come(Ui& ui, const Rect& box) {
+  static const Number kToCome{"moment", "attention", "not run yet",
+                              "the attention of this layer is still to come", ""};
+  const float line_h = std::min(box.h, ui.px(38));
+  const float w = width_of(ui, kToCome);
+  draw_number(ui, kToCome, {box.x, box.y + std::round((box.h - line_h) * 0.5F), w, line_h});
+  return w + ui.px(12);
+}
+
 }  // namespace
 
 void draw_numbers(Ui& ui, const Rect& rect) {
@@ -219,8 +230,11 @@ void draw_numbers(Ui& ui, const Rect& rect) {
   const float name_y = body.y + std::round(body.h * 0.5F) - name_h;
   text_in(ui, FontRole::small, {name_x, name_y, name_w, name_h}, ui[Color::text], head, Align::left);
   text_in(ui, FontRole::small, {name_x, name_y + name_h, name_w, name_h}, ui[Color::text], row, Align::left);
-  const float x = name_x + name_w;
-  draw_lines(ui, numbers, {x, body.y, body.right() - x, body.h});
+  float x = name_x + name_w;
+  if (before_attention(ui)) x += draw_to_come(ui, {x, body.y, body.right() - x, body.h});
+  const Rect rest{x, body.y, body.right() - x, body.h};
+  draw_lines(ui, numbers, rest);
+  if (before_attention(ui)) draw_veil(ui, rest);
   end_panel(ui);
 }
 

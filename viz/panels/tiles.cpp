@@ -10,6 +10,7 @@
 #include "viz/pool_facts.h"
 #include "viz/roofline_facts.h"
 #include "viz/widgets/tall_body.h"
+#include "viz/widgets/veil.h"
 
 namespace attn::viz {
 namespace {
@@ -235,6 +236,7 @@ void draw_tiles(Ui& ui, const Rect& rect) {
     return;
   }
   draw_tile_parts(ui, row);
+  veil_before_attention(ui);
   end_panel(ui);
 }
 

@@ -17,6 +17,7 @@
 #include "viz/widgets/axes.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/tall_body.h"
+#include "viz/widgets/veil.h"
 
 namespace attn::viz {
 namespace {
@@ -199,6 +200,7 @@ void draw_weights(Ui& ui, const Rect& rect) {
   } else {
     draw_decode(ui, in);
   }
+  if (note.empty()) veil_before_attention(ui);
   end_panel(ui);
 }
 

@@ -154,6 +154,28 @@ TEST(CodePlaces, ATilePointsAtItsPhasesAndAtWhatFollows) {
   }
 }
 
+TEST(CodePlaces, TheNextLaunchOfTheStageComesBeforeTheNextStage) {
+  sample::Sample sample = decode_23_keys();
+  const auto at = [&](int index) {
+    return code_place(sample.frame, {.stage = Stage::attention}, CodeTab::kernel, index);
+  };
+  const std::string stage_after = at(-1).elsewhere;  // of the only launch
+  launch(sample, Stage::attention, "merge_states_kernel<float>");
+  const CodePlace split = at(-1);
+  EXPECT_TRUE(split.elsewhere.starts_with("merge_states_kernel<float>, kernels/attention/merge_states.cuh:"))
+      << split.elsewhere;
+  EXPECT_EQ(split.next.first, -1);  // in another file
+  const CodePlace merge = at(1);
+  EXPECT_EQ(merge.source->path, "kernels/attention/merge_states.cuh");
+  EXPECT_EQ(merge.elsewhere, stage_after);
+  // In the same file the line itself is marked.
+  sample.step->launches.clear();
+  for (const char* kernel : {"attention_l1_scores_kernel<float>", "attention_l1_softmax_kernel<float>"})
+    launch(sample, Stage::attention, kernel);
+  const CodePlace scores = at(0);
+  EXPECT_EQ(scores.next.first, find_kernel("attention_l1_softmax_kernel<float>").line);
+}
+
 TEST(CodePlaces, StagesFollowEachOtherThroughTheLayers) {
   sample::Sample sample = sample::prefill();
   for (int layer = 0; layer < 4; ++layer)

@@ -101,12 +101,23 @@ bool place_tile(const Frame& frame, const Selection& selection, CodePlace& place
   return true;
 }
 
-void place_finished(const Frame& frame, const Selection& selection, CodePlace& place, int begin) {
+void point_at_launch(const LaunchRecord& launch, CodePlace& place) {
+  const KernelPlace kernel = find_kernel(launch.kernel);
+  if (kernel.source == place.source) place.next = lines_at(*kernel.source, kernel.line);
+  place.elsewhere = fmt::format("{}, {}:{}", launch.kernel, kernel.source->path, kernel.line + 1);
+}
+
+/// `following`: the launch of ours that the stage has after the one shown, if any.
+void place_finished(const Frame& frame, const Selection& selection, CodePlace& place, int begin,
+                    const LaunchRecord* following = nullptr) {
   const int write = place.source->line_of("write_o");
   const int line = selection.stage == Stage::attention && write > begin ? write : begin;
   place.ran.push_back(lines_at(*place.source, line));
   place.focus = line;
-  point_at_next(frame, selection, place);
+  if (following != nullptr)
+    point_at_launch(*following, place);
+  else
+    point_at_next(frame, selection, place);
 }
 
 CodePlace host_place(const Frame& frame, const Selection& selection) {
@@ -155,7 +166,11 @@ CodePlace kernel_place(const Frame& frame, const Selection& selection, int launc
   CodePlace place;
   place.source = kernel.source;
   place.title = name;
-  if (!place_tile(frame, selection, place)) place_finished(frame, selection, place, kernel.line);
+  if (!place_tile(frame, selection, place)) {
+    const LaunchRecord* following =
+        index + 1 < count ? kernels[static_cast<std::size_t>(index) + 1] : nullptr;
+    place_finished(frame, selection, place, kernel.line, following);
+  }
   return place;
 }
 

@@ -164,6 +164,11 @@ TEST(Compare, BeginsByItselfOnceForAStep) {
   EXPECT_EQ(last_compare(ui), nullptr);
   ui.click(sample.frame, "compare/begin");
   EXPECT_TRUE(last_compare(ui));
+  // Under the tabs, where the sides are picked afterwards.
+  const auto picked = sample::compared(sample::padded_decode());
+  Headless after(1600, 900);
+  in_compare(after).draw(picked.frame);
+  EXPECT_FLOAT_EQ(ui.marks.get("compare/begin")->rect.y, after.marks.get("compare/a/pick")->rect.y);
   auto refused = sample;
   refused.frame.compare_note = "step 3 cannot be computed that way";
   refused.frame.index += 1;
@@ -202,6 +207,42 @@ TEST(Compare, DifferenceAndBytesAreShownWhereverThePicturesAre) {
       const char* picture =
           sample.step->path >= AttentionPath::decode_paged ? "compare/b/key/0" : "compare/b/cells";
       EXPECT_TRUE(ui.marks.get(picture)) << picture << " at " << w << " x " << h;
+    }
+  }
+}
+
+/// Also with many launches and beside a lesson's card; what has no room then is the list of launches.
+TEST(Compare, DrawnDifferenceAndBytesAreAboveTheFold) {
+  LessonNow lesson;
+  lesson.title = "The thieves in the padding";
+  lesson.stop = 1;
+  lesson.num_stops = 4;
+  lesson.name = "both";
+  lesson.caption = "Six zero keys took most of A's attention.";
+  for (auto sample : {sample::compared(sample::padded_decode()), sample::compared(sample::prefill())}) {
+    auto compare = std::make_shared<CompareView>(*sample.frame.compare);
+    for (trace::CompareSide* side : {&compare->a, &compare->b}) side->launches.resize(6, side->launches[0]);
+    sample.frame.compare = compare;
+    for (const bool told : {false, true}) {
+      sample.frame.lesson = told ? std::optional(lesson) : std::nullopt;
+      for (const auto& [mode, w, h] :
+           {std::tuple{ScreenMode::explore, 1600.0F, 900.0F}, {ScreenMode::present, 1920.0F, 1080.0F}}) {
+        Headless ui(w, h);
+        in_compare(ui).view.mode = mode;
+        for (const trace::SeqState& seq : sample.step->seqs)
+          if (seq.num_scheduled_tokens > 0) ui.selection.seq = seq.id;
+        ui.draw(sample.frame);
+        ui.draw(sample.frame);
+        const auto top_of_more = ui.marks.get("compare/parts/more");
+        const float fold = top_of_more ? top_of_more->rect.y : ui.marks.get("compare")->rect.bottom();
+        for (const char* name :
+             {"compare/diff/text", "compare/diff/colors", "compare/diff/worst", "compare/diff/7,0",
+              "compare/cost/bytes/a", "compare/cost/bytes/b", "compare/cost/bytes/ratio"}) {
+          const auto mark = ui.marks.get(name);
+          ASSERT_TRUE(mark.has_value()) << name << " at " << w << (told ? ", lesson" : "");
+          EXPECT_LE(mark->rect.bottom(), fold + 0.5F) << name << " at " << w << (told ? ", lesson" : "");
+        }
+      }
     }
   }
 }

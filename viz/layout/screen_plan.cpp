@@ -14,12 +14,13 @@ constexpr float kTabStrip = 30.0F;
 constexpr float kBanner = 30.0F;
 constexpr float kNumbers = 48.0F;
 constexpr float kNumbersTwoRows = 86.0F;
-constexpr float kNumbersFrom = 300.0F;      // a lower stage keeps its height for itself
-constexpr float kNumbersOfLesson = 230.0F;  // ... but in a lesson numbers are what it is about
-constexpr float kFreeQueue = 34.0F;         // one line
-constexpr float kTall = 860.0F;             // from here on every line of a lesson has room
-constexpr float kTallPresent = 640.0F;      // the same in mode present
-constexpr float kShortLines = 1000.0F;      // narrower, a sentence of mode present takes more lines
+constexpr float kNumbersFrom = 300.0F;       // a lower stage keeps its height for itself
+constexpr float kNumbersOfLesson = 230.0F;   // ... but in a lesson numbers are what it is about
+constexpr float kNumbersOfCompare = 400.0F;  // two pictures and what they differ by come first
+constexpr float kFreeQueue = 34.0F;          // one line
+constexpr float kTall = 860.0F;              // from here on every line of a lesson has room
+constexpr float kTallPresent = 640.0F;       // the same in mode present
+constexpr float kShortLines = 1000.0F;       // narrower, a sentence of mode present takes more lines
 constexpr float kCaptionNote = 22.0F;
 
 float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
@@ -130,7 +131,10 @@ float Plan::numbers_height(float width) const {
 /// Whether the stage leaves them room, below its tabs. For the back row they stand with the weights alone.
 bool Plan::numbers_fit(const Rect& stage) const {
   if (input_.mode == ScreenMode::present && input_.stage != StageView::weights) return false;
-  const float from = (input_.lesson ? kNumbersOfLesson : kNumbersFrom) - kNumbers;
+  const float least = input_.stage == StageView::compare ? kNumbersOfCompare
+                      : input_.lesson                    ? kNumbersOfLesson
+                                                         : kNumbersFrom;
+  const float from = least - kNumbers;
   return stage.h >= from * s_ + numbers_height(stage.w);
 }
 

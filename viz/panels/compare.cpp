@@ -106,43 +106,40 @@ void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const
 }
 
 constexpr float kLeastPicture = 150.0F;  // px at scale 1: one side
+constexpr float kLowPicture = 104.0F;    // ... where else what it differs by would be out of sight
 constexpr float kBarsGap = 10.0F;
+constexpr float kSummary = 22.0F;
+constexpr float kLargeCell = 13.0F;  // px at scale 1: a row of the difference
+constexpr float kSmallCell = 6.0F;
 
-/// Difference and costs below the pictures: beside each other where there is the width.
-struct Lower {
-  float costs_w = 0.0F;
-  bool beside = true;
-  float core_h = 0.0F;  // without the launches
-  float all_h = 0.0F;
+/// Heights of what is drawn.
+struct PartHeights {
+  CompareLower lower;
+  float picture_h = 0.0F;
+  bool summary = false;  // in a line of its own: the difference and the bytes are seen only when scrolled to
 };
 
-Lower lower_of(const Ui& ui, const trace::CompareView& compare, float width) {
-  const float gap = ui.px(kBarsGap);
-  const float half = std::floor((width - gap) / 2.0F);
-  Lower out;
-  out.costs_w = std::min(std::max(half, ui.px(330)), width);
-  out.beside = width - out.costs_w - gap >= ui.px(180);
-  if (!out.beside) out.costs_w = width;
-  const float difference = difference_height(ui, compare), bars = cost_bars_height(ui, compare);
-  const float launches = launches_height(ui, compare);
-  out.core_h = out.beside ? std::max(difference, bars) : difference + gap + bars;
-  out.all_h = out.beside ? std::max(difference, bars + launches) : out.core_h + launches;
-  return out;
-}
-
-void draw_lower(Ui& ui, const trace::CompareView& compare, const Lower& lower, const Rect& rect) {
-  const float gap = ui.px(kBarsGap);
-  if (lower.beside) {
-    draw_difference(ui, compare, {rect.x, rect.y, rect.w - lower.costs_w - gap, lower.core_h});
-    draw_compare_costs(ui, compare, {rect.right() - lower.costs_w, rect.y, lower.costs_w, rect.h});
-    return;
+/// Pictures, difference and bytes in sight at once, and the details too where that leaves the pictures their
+/// height; the rows of the difference get lower before something is left to be scrolled to.
+PartHeights part_heights(const Ui& ui, const trace::CompareView& compare) {
+  const float width = ui.body.w - ui.px(5);  // the same with a scroll bar
+  const float gap = ui.px(kBarsGap), seen = ui.body.h;
+  const auto lower = [&](float cell) { return compare_lower(ui, compare, width, cell); };
+  for (float cell = kLargeCell; cell >= kSmallCell; cell -= 1.0F) {
+    const CompareLower all = lower(cell);
+    if (seen - gap - all.all_h >= ui.px(kLeastPicture)) return {all, seen - gap - all.all_h, false};
   }
-  const float difference = difference_height(ui, compare);
-  draw_difference(ui, compare, {rect.x, rect.y, rect.w, difference});
-  draw_compare_costs(ui, compare, {rect.x, rect.y + difference + gap, rect.w, rect.h - difference - gap});
+  const float more = fold_note_height(ui) + gap;  // what tells of the details
+  for (const float least : {kLeastPicture, kLowPicture}) {
+    for (float cell = kLargeCell; cell >= kSmallCell; cell -= 1.0F) {
+      const CompareLower core = lower(cell);
+      const float picture_h = seen - gap - core.core_h - more;
+      if (picture_h >= ui.px(least)) return {core, picture_h, false};
+    }
+  }
+  const float below_summary = seen - ui.px(kSummary + 4);
+  return {lower(kLargeCell), std::max(ui.px(kLeastPicture), below_summary - gap), true};
 }
-
-constexpr float kSummary = 22.0F;  // px at scale 1
 
 /// What matters of what a low panel shows only when scrolled: the difference, and the bytes.
 void draw_summary(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
@@ -154,24 +151,17 @@ void draw_summary(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
   draw_difference_text(ui, compare, {rect.x, rect.y, rect.w - ratio_w - ui.px(12), rect.h});
 }
 
-/// Height of the pictures: what is left, or, where that is too little, most of what is seen at once.
-float picture_height(const Ui& ui, const Lower& lower, float seen) {
-  const float gap = ui.px(kBarsGap), least = ui.px(kLeastPicture);
-  if (seen >= least + gap + lower.all_h) return seen - gap - lower.all_h;
-  return seen >= least + gap + lower.core_h ? seen - gap - lower.core_h : std::max(least, seen - gap);
-}
-
 void draw_body(Ui& ui, const Picked& picked) {
   const trace::CompareView& compare = *ui.frame.compare;
   const float gap = ui.px(kBarsGap);
-  const Lower lower = lower_of(ui, compare, ui.body.w - ui.px(5));  // the same with a scroll bar
-  if (ui.body.h < ui.px(kLeastPicture) + gap + lower.core_h) {
+  const PartHeights parts = part_heights(ui, compare);
+  if (parts.summary) {
     draw_summary(ui, compare, {ui.body.x, ui.body.y, ui.body.w, ui.px(kSummary)});
     ui.body.y += ui.px(kSummary + 4);
     ui.body.h -= ui.px(kSummary + 4);
   }
-  const float picture_h = std::floor(picture_height(ui, lower, ui.body.h));
-  const TallBody tall(ui, "compare/parts", picture_h + gap + lower.all_h);
+  const float picture_h = std::floor(parts.picture_h);
+  const TallBody tall(ui, "compare/parts", picture_h + gap + parts.lower.all_h);
   const Rect body = ui.body;
   const float half = std::floor((body.w - gap) / 2.0F);
   const Rect left{body.x, body.y, half, picture_h};
@@ -181,7 +171,7 @@ void draw_body(Ui& ui, const Picked& picked) {
   line(ui, left.right() + gap / 2.0F, left.y, left.right() + gap / 2.0F, left.bottom(), ui[Color::border]);
   const Rect below{body.x, left.bottom() + gap, body.w, body.bottom() - left.bottom() - gap};
   line(ui, below.x, below.y - gap / 2.0F, below.right(), below.y - gap / 2.0F, ui[Color::border]);
-  draw_lower(ui, compare, lower, below);
+  draw_compare_lower(ui, compare, parts.lower, below);
 }
 
 /// "queries 576 to 639 of 700 of A  -  " where the batch is too large to compare at once, else nothing.
@@ -197,6 +187,8 @@ std::string compared_rows_text(const Frame& frame, const trace::CompareView& com
                      b < step.seqs.size() ? seq_letter(step.seqs[b].id) : "?");
 }
 
+constexpr float kPickHeight = 26.0F;  // px at scale 1
+
 /// Nothing is compared yet: begin with what the tour begins with, once for every step that is looked at here.
 void begin_comparison(Ui& ui) {
   const bool waiting = ui.frame.compare_note == "loading";
@@ -208,12 +200,17 @@ void begin_comparison(Ui& ui) {
   const std::string note = waiting || ui.frame.compare_note.empty()
                                ? "Two ways to compute the same attention, launched on the recorded inputs."
                                : ui.frame.compare_note;
-  empty_note(ui, note);
   const std::string label = fmt::format(
       "Compare with {}", trace::variant_text(b, *ui.frame.step, ui.frame.manifest->model, ui.frame.traits));
-  const float width = std::min(ui.body.w, text_width(ui, FontRole::text, label) + ui.px(28));
-  const Rect box{ui.body.x, ui.body.bottom() - ui.px(30), width, ui.px(28)};
-  if (ui.body.h > ui.px(90) && button(ui, "compare/begin", box, label, label)) ask_compare(ui, a, b);
+  const float width = std::min(ui.body.w, text_width(ui, FontRole::strong, label) + ui.px(28));
+  // Where the two sides are picked once they are there.
+  const Rect box{ui.body.x, ui.body.y, width, ui.px(kPickHeight)};
+  if (ui.body.h > ui.px(90)) {
+    if (button(ui, "compare/begin", box, label, label)) ask_compare(ui, a, b);
+    ui.body.y += box.h + ui.px(8);
+    ui.body.h -= box.h + ui.px(8);
+  }
+  empty_note(ui, note);
 }
 
 }  // namespace
@@ -232,7 +229,7 @@ void draw_compare(Ui& ui, const Rect& rect) {
     begin_comparison(ui);
   } else {
     const Picked picked(ui.frame, ui.view);
-    const float gap = ui.px(10), pick_h = ui.px(26);
+    const float gap = ui.px(10), pick_h = ui.px(kPickHeight);
     const float half = std::floor((ui.body.w - gap) / 2.0F);
     draw_pick(ui, picked, 0, {ui.body.x, ui.body.y, half, pick_h});
     draw_pick(ui, picked, 1, {ui.body.x + half + gap, ui.body.y, half, pick_h});

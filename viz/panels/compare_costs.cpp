@@ -110,32 +110,33 @@ void draw_quantity(Ui& ui, const Quantity& quantity, const Rect& rect) {
        fmt::format("{} / {}", quantity.text[0], quantity.text[1]));
 }
 
-/// Launches of both sides below each other; those that do not fit are counted.
-void draw_launches(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
-  const float row = ui.px(kLaunchRow);
-  float y = rect.y;
-  for (int side = 0; side < 2; ++side) {
-    const auto& launches = (side == 0 ? compare.a : compare.b).launches;
-    for (std::size_t i = 0; i < launches.size(); ++i, y += row) {
-      if (y + row > rect.bottom() + 0.5F) return;
-      const LaunchRecord& launch = launches[i].launch;
-      const Rect box{rect.x, y, rect.w, row};
-      const std::string bytes = bytes_text(launch.bytes);
-      const float bytes_w = ui.px(80);
-      text_in(ui, FontRole::small, {box.x, box.y, ui.px(14), box.h}, ui[Color::muted], kSideNames[side],
-              Align::left);
-      text_in(ui, FontRole::mono_small, {box.x + ui.px(16), box.y, box.w - bytes_w - ui.px(20), box.h},
-              ui[Color::text], launch.kernel, Align::left);
-      text_in(ui, FontRole::mono_small, {box.right() - bytes_w, box.y, bytes_w, box.h}, ui[Color::muted],
-              bytes, Align::right);
-      mark(ui, fmt::format("compare/{}/launch/{}", side == 0 ? "a" : "b", i), box,
-           fmt::format("{}\ngrid {} {} {}, block {} {} {}\nmoves {}, {} FLOP, time {}", launch.kernel,
-                       launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
-                       launch.block.z, bytes, launch.flop,
-                       std::isnan(launch.ms) ? "not measured" : fmt::format("{:.3f} ms", launch.ms)),
-           "launch record of this comparison");
-    }
-  }
+void draw_side_launch(Ui& ui, const LaunchRecord& launch, int side, std::size_t index, const Rect& box) {
+  const std::string bytes = bytes_text(launch.bytes);
+  const float bytes_w = ui.px(80);
+  text_in(ui, FontRole::small, {box.x, box.y, ui.px(14), box.h}, ui[Color::muted], kSideNames[side],
+          Align::left);
+  text_in(ui, FontRole::mono_small, {box.x + ui.px(16), box.y, box.w - bytes_w - ui.px(20), box.h},
+          ui[Color::text], launch.kernel, Align::left);
+  text_in(ui, FontRole::mono_small, {box.right() - bytes_w, box.y, bytes_w, box.h}, ui[Color::muted], bytes,
+          Align::right);
+  mark(ui, fmt::format("compare/{}/launch/{}", side == 0 ? "a" : "b", index), box,
+       fmt::format("{}\ngrid {} {} {}, block {} {} {}\nmoves {}, {} FLOP, time {}", launch.kernel,
+                   launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
+                   launch.block.z, bytes, launch.flop,
+                   std::isnan(launch.ms) ? "not measured" : fmt::format("{:.3f} ms", launch.ms)),
+       "launch record of this comparison");
+}
+
+constexpr float kLaunchColumn = 250.0F;  // px at scale 1, from which two stand beside each other
+constexpr float kColumnGap = 24.0F;
+
+bool two_columns(const Ui& ui, float width) {
+  return width >= 2.0F * ui.px(kLaunchColumn) + ui.px(kColumnGap);
+}
+
+/// Half of a width that has two columns.
+float column_width(const Ui& ui, float width) {
+  return two_columns(ui, width) ? std::floor((width - ui.px(kColumnGap)) / 2.0F) : width;
 }
 
 }  // namespace
@@ -152,16 +153,13 @@ std::string bytes_ratio_text(const trace::CompareView& compare) {
   return ratio == "the same" ? "the same bytes" : ratio.empty() ? ratio : ratio + " the bytes";
 }
 
-float cost_bars_height(const Ui& ui, const trace::CompareView& compare) {
-  return ui.px(kCostRows) + (timed(compare) ? 3.0F : 2.0F) * ui.px(kCostBars + kCostGap);
+int num_cost_bars(const trace::CompareView& compare) { return timed(compare) ? 3 : 2; }
+
+float cost_bars_height(const Ui& ui, int count) {
+  return ui.px(kCostRows) + static_cast<float>(count) * ui.px(kCostBars + kCostGap);
 }
 
-float launches_height(const Ui& ui, const trace::CompareView& compare) {
-  return ui.px(kLaunchRow) * static_cast<float>(compare.a.launches.size() + compare.b.launches.size()) +
-         ui.px(4);
-}
-
-void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& rect) {
+void draw_cost_bars(Ui& ui, const trace::CompareView& compare, int count, const Rect& rect) {
   const float row = ui.px(kCostBars), gap = ui.px(kCostGap);
   const Rect heading{rect.x, rect.y, rect.w, ui.px(kCostRows) - gap};
   const std::string text = cost_rows_text(compare);
@@ -175,13 +173,40 @@ void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& r
     text_in(ui, FontRole::small, rest, ui[Color::muted], note, Align::right);
     mark(ui, "compare/cost/time", rest, "time: not measured", "the emulator's times mean nothing");
   }
+  const std::vector<Quantity> all = quantities_of(compare);
   float y = rect.y + ui.px(kCostRows);
-  for (const Quantity& quantity : quantities_of(compare)) {
-    draw_quantity(ui, quantity, {rect.x, y, rect.w, row});
-    y += row + gap;
+  for (int i = 0; i < count; ++i, y += row + gap)
+    draw_quantity(ui, all[static_cast<std::size_t>(i)], {rect.x, y, rect.w, row});
+}
+
+float cost_details_height(const Ui& ui, const trace::CompareView& compare, int first, float width) {
+  const bool two = two_columns(ui, width);
+  const auto in_columns = [two](std::size_t a, std::size_t b) {
+    return static_cast<float>(two ? std::max(a, b) : a + b);
+  };
+  const auto bars = static_cast<std::size_t>(num_cost_bars(compare) - first);
+  return ui.px(kCostBars + kCostGap) * in_columns((bars + 1) / 2, bars / 2) +
+         ui.px(kLaunchRow) * in_columns(compare.a.launches.size(), compare.b.launches.size());
+}
+
+void draw_cost_details(Ui& ui, const trace::CompareView& compare, int first, const Rect& rect) {
+  const bool two = two_columns(ui, rect.w);
+  const float w = column_width(ui, rect.w), row = ui.px(kLaunchRow);
+  const std::vector<Quantity> all = quantities_of(compare);
+  float y = rect.y;
+  for (auto i = static_cast<std::size_t>(first); i < all.size(); ++i) {
+    const bool right = two && (i - static_cast<std::size_t>(first)) % 2 == 1;
+    draw_quantity(ui, all[i], {right ? rect.right() - w : rect.x, y, w, ui.px(kCostBars)});
+    if (!two || right || i + 1 == all.size()) y += ui.px(kCostBars + kCostGap);
   }
-  y += ui.px(4);
-  draw_launches(ui, compare, {rect.x, y, rect.w, rect.bottom() - y});
+  for (int side = 0; side < 2; ++side) {
+    const auto& launches = (side == 0 ? compare.a : compare.b).launches;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const Rect box{two && side == 1 ? rect.right() - w : rect.x, y + row * static_cast<float>(i), w, row};
+      draw_side_launch(ui, launches[i].launch, side, i, box);
+    }
+    if (!two) y += row * static_cast<float>(launches.size());
+  }
 }
 
 }  // namespace attn::viz

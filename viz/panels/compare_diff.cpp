@@ -14,6 +14,13 @@ namespace attn::viz {
 namespace {
 
 constexpr int kMostColumns = 64;
+constexpr float kDiffHeading = 24.0F;  // px at scale 1: the sentence and its gap
+constexpr float kDiffFoot = 16.0F;     // names of the columns
+constexpr float kDiffBar = 26.0F;      // colours with their numbers
+constexpr float kDiffBarWidth = 120.0F;
+
+/// Whether the colours stand at the right of the cells, else they stand below.
+bool bar_beside(const Ui& ui, float width) { return width >= ui.px(330); }
 
 /// Query rows that the grid shows as columns: of the focus sequence in prefill, of all sequences in decode.
 struct DiffGrid {
@@ -205,9 +212,10 @@ std::string difference_text(const Frame& frame, const trace::CompareView& compar
                      compare.worst_head, b < step.seqs.size() ? seq_letter(step.seqs[b].id) : "?");
 }
 
-float difference_height(const Ui& ui, const trace::CompareView& compare) {
-  const int heads = std::clamp(compare.a.view->num_heads, 1, 16);
-  return ui.px(20 + 4 + 16 + 26 + 4) + ui.px(13) * static_cast<float>(heads);
+float difference_height(const Ui& ui, const trace::CompareView& compare, float width, float cell) {
+  const float below = bar_beside(ui, width) ? 0.0F : ui.px(kDiffBar + 4);
+  return ui.px(kDiffHeading) + cell * static_cast<float>(std::max(1, compare.a.view->num_heads)) +
+         ui.px(kDiffFoot) + below;
 }
 
 void draw_difference_text(Ui& ui, const trace::CompareView& compare, const Rect& heading) {
@@ -226,20 +234,24 @@ void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect
   draw_difference_text(ui, compare, heading);
   const DiffGrid grid = grid_of(ui, compare);
   const int heads = compare.a.view->num_heads;
-  const float label_w = ui.px(32), foot = ui.px(16);
-  const float top = heading.bottom() + ui.px(4);
-  const float bar_h = ui.px(26);
-  const float height = rect.bottom() - top - foot - bar_h - ui.px(4);
+  const float label_w = ui.px(32), foot = ui.px(kDiffFoot);
+  const float top = rect.y + ui.px(kDiffHeading);
+  const bool beside = bar_beside(ui, rect.w);
+  const float bar_w = beside ? ui.px(kDiffBarWidth) : std::min(ui.px(220), rect.w - label_w);
+  const float height = rect.bottom() - top - foot - (beside ? 0.0F : ui.px(kDiffBar + 4));
   if (grid.count <= 0 || heads <= 0 || height < ui.px(24) || rect.w < ui.px(120)) return;
   const float cell_h = std::min(height / static_cast<float>(heads), ui.px(22));
   const float most = grid.decode ? ui.px(64) : ui.px(22);
-  const float cell_w = std::min((rect.w - label_w - ui.px(2)) / static_cast<float>(grid.columns()), most);
+  const float room = rect.w - label_w - ui.px(2) - (beside ? bar_w + ui.px(16) : 0.0F);
+  const float cell_w = std::min(room / static_cast<float>(grid.columns()), most);
   const Rect cells{rect.x + label_w, top, cell_w * static_cast<float>(grid.columns()),
                    cell_h * static_cast<float>(heads)};
   draw_labels(ui, grid, cells, cell_w, cell_h);
   draw_cells(ui, grid, cells, cell_w, cell_h);
   ring_worst(ui, grid, cells, cell_w, cell_h);
-  draw_bar(ui, {cells.x, cells.bottom() + foot + ui.px(4), std::min(ui.px(220), rect.w - label_w), bar_h},
+  draw_bar(ui,
+           beside ? Rect{cells.right() + ui.px(16), top, bar_w, ui.px(kDiffBar)}
+                  : Rect{cells.x, cells.bottom() + foot + ui.px(4), bar_w, ui.px(kDiffBar)},
            compare.worst);
   const auto shown = [view = compare.a.view, grid_at = cells, cell_w, cell_h, row0 = grid.row0,
                       step = grid.step, columns = grid.columns(), heads,

@@ -32,8 +32,8 @@ void draw_choices(Ui& ui, const Picked& picked, int side, const Rect& rect);
 void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect);
 /// Its sentence alone. Marks "compare/diff/text".
 void draw_difference_text(Ui& ui, const trace::CompareView& compare, const Rect& rect);
-/// Height from which its cells can be read.
-float difference_height(const Ui& ui, const trace::CompareView& compare);
+/// Height with cells that are `cell` pixels high, in a rectangle that is `width` wide.
+float difference_height(const Ui& ui, const trace::CompareView& compare, float width, float cell);
 /// "equal to the bit", "differ by at most ...": one sentence.
 std::string difference_text(const Frame& frame, const trace::CompareView& compare);
 
@@ -41,11 +41,28 @@ std::string difference_text(const Frame& frame, const trace::CompareView& compar
 std::string cost_rows_text(const trace::CompareView& compare);
 /// "B moves 3.4x the bytes", or "the same".
 std::string bytes_ratio_text(const trace::CompareView& compare);
-/// Bytes, FLOP and time of both sides as bars under that heading, then their launches as far as there is
-/// room. Marks "compare/cost/...", "compare/a/launch/0".
-void draw_compare_costs(Ui& ui, const trace::CompareView& compare, const Rect& rect);
-/// Height of the bars with their heading, and of the launches below.
-float cost_bars_height(const Ui& ui, const trace::CompareView& compare);
-float launches_height(const Ui& ui, const trace::CompareView& compare);
+/// Bytes, FLOP, and time where it was measured.
+int num_cost_bars(const trace::CompareView& compare);
+/// The first `count` of them for both sides, under a heading. Marks "compare/cost/...".
+void draw_cost_bars(Ui& ui, const trace::CompareView& compare, int count, const Rect& rect);
+float cost_bars_height(const Ui& ui, int count);
+/// Those from `first` on, then the launches, A's at the left of B's where there is the width. Marks
+/// "compare/cost/...", "compare/a/launch/0".
+void draw_cost_details(Ui& ui, const trace::CompareView& compare, int first, const Rect& rect);
+float cost_details_height(const Ui& ui, const trace::CompareView& compare, int first, float width);
+
+/// What stands below the two pictures: difference and bytes of each first, then the details.
+struct CompareLower {
+  bool beside = true;    // difference and bars next to each other
+  float costs_w = 0.0F;  // width of the bars
+  float diff_h = 0.0F;   // height of the difference
+  int bars = 1;          // quantities that stand with it
+  float core_h = 0.0F;   // difference and these
+  float all_h = 0.0F;    // with the details
+};
+/// With cells that are `cell` pixels high at scale 1.
+CompareLower compare_lower(const Ui& ui, const trace::CompareView& compare, float width, float cell);
+void draw_compare_lower(Ui& ui, const trace::CompareView& compare, const CompareLower& lower,
+                        const Rect& rect);
 
 }  // namespace attn::viz

@@ -50,6 +50,34 @@ TEST(Screen, PrefillShowsEveryPanelWithItsNumbers) {
   }
 }
 
+TEST(Screen, PickersGetShorterBeforeTheTitleIsCut) {
+  const Sample s = sample::prefill();
+  int full = 0, brief = 0, bare = 0;
+  for (const float width : {800.0F, 1024.0F, 1280.0F, 1366.0F, 1440.0F, 1600.0F, 1920.0F}) {
+    Headless screen(width, width * 9.0F / 16.0F);
+    screen.view.mode = ScreenMode::present;
+    screen.view.picture.title = "Eight questions, two notebooks";
+    screen.draw(s.frame);
+    const float wanted =
+        font(FontRole::title)
+            ->CalcTextSizeA(font_pixels(FontRole::title), FLT_MAX, 0.0F, screen.view.picture.title.c_str())
+            .x;
+    const bool whole = screen.marks.get("header/title") && screen.marks.get("header/title")->rect.w >= wanted;
+    const bool stepper = screen.marks.get("header/layer/next").has_value();
+    ASSERT_TRUE(whole || !stepper) << width << ": the title is cut beside pickers with buttons";
+    if (!stepper) {
+      ++bare;
+      continue;
+    }
+    const Rect label = screen.marks.get("header/layer")->rect;
+    EXPECT_GE(label.x, screen.marks.get("header/step")->rect.right()) << width;
+    ++(label.w < 86.0F * screen_scale(screen.view) ? brief : full);
+  }
+  EXPECT_GT(full, 0);
+  EXPECT_GT(brief, 0);
+  EXPECT_GT(bare, 0);
+}
+
 TEST(Screen, CellMarksNameBufferAndKernel) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);
@@ -340,7 +368,9 @@ TEST(Screen, HelpListsEveryKey) {
 TEST(Screen, StageListFollowsTheCurrentStage) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);
-  for (const auto& [stage, name] : {std::pair{trace::Stage::sample, "stages/stage/sample"},
+  for (const auto& [stage, name] : {std::pair{trace::Stage::commit, "stages/stage/commit"},
+                                    {trace::Stage::sample, "stages/stage/sample"},
+                                    {trace::Stage::schedule, "stages/stage/schedule"},
                                     {trace::Stage::prepare, "stages/stage/prepare"},
                                     {trace::Stage::attention, "stages/stage/attention"}}) {
     screen.selection.stage = stage;

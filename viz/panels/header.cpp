@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "core/trace/names.h"
@@ -15,13 +16,44 @@
 namespace attn::viz {
 namespace {
 
-/// "< layer 2 (0-3) >", right-aligned at `right`; returns its left edge.
-float draw_stepper(Ui& ui, float right, const char* name, int value, int count, int Selection::*field) {
+constexpr float kPickerGap = 12.0F;  // px at scale 1
+
+/// How much the pickers of layer and head say: "< layer 2 (0-3) >", "< L2 >", "L2".
+enum class Pickers : unsigned char { full, brief, bare };
+
+/// What of the selection a picker changes.
+struct Picker {
+  const char* name;
+  int value;
+  int count;
+  int Selection::*field;
+
+  std::string text(bool brief) const {
+    if (brief) return fmt::format("{:c}{}", std::toupper(name[0]), value);
+    return count == 1 ? fmt::format("{} {}", name, value) : counted_text(name, value, count);
+  }
+  /// Of its label; with two digits, so that it stays where it is.
+  float width(const Ui& ui, bool brief) const {
+    const float least = brief ? text_width(ui, FontRole::strong, "L00") : ui.px(72);
+    return std::max(least, text_width(ui, FontRole::strong, text(brief))) + ui.px(14);
+  }
+};
+
+Picker layer_picker(const Ui& ui) {
+  return {"layer", ui.selection.layer, num_layers(ui.frame), &Selection::layer};
+}
+Picker head_picker(const Ui& ui) {
+  return {"head", ui.selection.head, num_heads(ui.frame), &Selection::head};
+}
+
+/// Right-aligned at `right`; returns its left edge.
+float draw_stepper(Ui& ui, float right, const Picker& picker, bool brief) {
+  const auto& [name, value, count, field] = picker;
   const Rect bar = ui.body;
   const float side = ui.px(28);
   const float y = bar.y + std::floor((bar.h - side) * 0.5F);
-  const std::string text = count == 1 ? fmt::format("{} {}", name, value) : counted_text(name, value, count);
-  const float width = std::max(ui.px(86), text_width(ui, FontRole::strong, text) + ui.px(14));
+  const std::string text = picker.text(brief);
+  const float width = picker.width(ui, brief);
   const Rect next{right - side, y, side, side};
   const Rect label{next.x - width, y, width, side};
   const Rect previous{label.x - side, y, side, side};
@@ -29,17 +61,17 @@ float draw_stepper(Ui& ui, float right, const char* name, int value, int count, 
     const Rect alone{right - width, y, width, side};
     mark(ui, fmt::format("header/{}", name), alone, text, "selection; model shape from the manifest");
     text_in(ui, FontRole::strong, alone, ui[Color::text], text, Align::right);
-    return alone.x - ui.px(12);
+    return alone.x - ui.px(kPickerGap);
   }
   const std::string prefix = fmt::format("header/{}", name);
-  const auto go = [&](int to) { select(ui, [&](Selection& s) { s.*field = to; }); };
+  const auto go = [&ui, member = field](int to) { select(ui, [&](Selection& s) { s.*member = to; }); };
   if (button(ui, prefix + "/previous", previous, "\xE2\x80\xB9", fmt::format("previous {}", name), value > 0))
     go(value - 1);
   if (button(ui, prefix + "/next", next, "\xE2\x80\xBA", fmt::format("next {}", name), value + 1 < count))
     go(value + 1);
   mark(ui, prefix, label, counted_text(name, value, count), "selection; model shape from the manifest");
   text_in(ui, FontRole::strong, label, ui[Color::text], text, Align::center);
-  return previous.x - ui.px(12);
+  return previous.x - ui.px(kPickerGap);
 }
 
 /// While the mouse draws; false where there is no room.
@@ -120,12 +152,15 @@ float draw_buttons(Ui& ui, const ScreenLayout& layout, float right) {
   return right - ui.px(12);
 }
 
+std::string run_title(const Ui& ui) {
+  if (!ui.view.picture.title.empty()) return ui.view.picture.title;
+  return ui.frame.manifest == nullptr ? "attnscope" : ui.frame.manifest->scenario_name;
+}
+
 /// Name of the scenario, which opens another one, and of the model where there is room; returns the x behind.
 float draw_names(Ui& ui, float x, float room) {
   const Rect bar = ui.body;
-  const std::string title = !ui.view.picture.title.empty() ? ui.view.picture.title
-                            : ui.frame.manifest == nullptr ? "attnscope"
-                                                           : ui.frame.manifest->scenario_name;
+  const std::string title = run_title(ui);
   const bool unsaved = !ui.frame.saved;
   const float title_w = std::min(text_width(ui, FontRole::title, title) + 1.0F, room);
   const Rect box{x, bar.y, title_w, bar.h};
@@ -157,8 +192,8 @@ float step_width(const Ui& ui) {
 
 /// "L3 H0" where the steppers have no room; returns the left edge.
 float draw_place(Ui& ui, float right, float least) {
-  const std::string layer = fmt::format("L{}", ui.selection.layer);
-  const std::string head = fmt::format("H{}", ui.selection.head);
+  const std::string layer = layer_picker(ui).text(true);
+  const std::string head = head_picker(ui).text(true);
   const float layer_w = text_width(ui, FontRole::strong, layer) + ui.px(6);
   const float head_w = text_width(ui, FontRole::strong, head) + ui.px(2);
   const float x = right - layer_w - head_w;
@@ -174,17 +209,40 @@ float draw_place(Ui& ui, float right, float least) {
   return x - ui.px(12);
 }
 
-/// The time of day for whoever stands in front of it, where there is room; returns the left edge.
-float draw_time(Ui& ui, float right) {
+/// The time of day for whoever stands in front of it; "" where it has no place.
+std::string clock_text(const Ui& ui) {
   const std::string& clock = ui.view.teach.clock;
-  if (ui.view.mode != ScreenMode::present || ui.view.picture.still || clock.empty()) return right;
-  const std::string time = clock.substr(0, clock.find(' '));
-  const float width = text_width(ui, FontRole::strong, time) + 1.0F;
-  if (ui.body.w < ui.px(1200)) return right;
+  if (ui.view.mode != ScreenMode::present || ui.view.picture.still || ui.body.w < ui.px(1200)) return "";
+  return clock.substr(0, clock.find(' '));
+}
+
+float clock_width(const Ui& ui) {
+  const std::string time = clock_text(ui);
+  return time.empty() ? 0.0F : text_width(ui, FontRole::strong, time) + 1.0F + ui.px(18);
+}
+
+/// Returns the left edge.
+float draw_time(Ui& ui, float right) {
+  const std::string time = clock_text(ui);
+  if (time.empty()) return right;
+  const float width = clock_width(ui) - ui.px(18);
   const Rect box{right - width, ui.body.y, width, ui.body.h};
   text_in(ui, FontRole::strong, box, ui[Color::muted], time, Align::right);
   mark(ui, "header/time", box, time, "clock of this computer");
   return box.x - ui.px(18);
+}
+
+/// The fullest pickers that leave the title its whole width. `room` lies between menus and buttons.
+Pickers pickers_for(const Ui& ui, float room) {
+  if (ui.body.w < ui.px(700)) return Pickers::bare;
+  const float names = text_width(ui, FontRole::title, run_title(ui)) + 1.0F;
+  const float rest = room - names - step_width(ui) - ui.px(18) - clock_width(ui);
+  const auto width = [&](bool brief) {
+    const float buttons = ui.view.picture.still ? 0.0F : 4.0F * ui.px(28);
+    return layer_picker(ui).width(ui, brief) + head_picker(ui).width(ui, brief) + buttons +
+           2.0F * ui.px(kPickerGap);
+  };
+  return width(false) <= rest ? Pickers::full : width(true) <= rest ? Pickers::brief : Pickers::bare;
 }
 
 }  // namespace
@@ -194,17 +252,19 @@ void draw_header(Ui& ui, const ScreenLayout& layout) {
   const Rect bar = ui.body;
   const bool still = ui.view.picture.still;
   float right = still ? bar.right() : draw_buttons(ui, layout, bar.right());
-  if (bar.w >= ui.px(700)) {
-    right = draw_stepper(ui, right, "head", ui.selection.head, num_heads(ui.frame), &Selection::head);
-    right = draw_stepper(ui, right, "layer", ui.selection.layer, num_layers(ui.frame), &Selection::layer);
-  }
-  right = draw_time(ui, right);
   const bool titles = ui.view.mode == ScreenMode::explore && bar.w >= ui.px(1240);
   float x = still
                 ? bar.x
                 : draw_menu_titles(ui, bar.x - (titles ? ui.px(9) : 0.0F), titles ? bar.w : 0.0F) + ui.px(14);
   const float needed = step_width(ui);
-  if (bar.w < ui.px(700)) right = draw_place(ui, right, x + needed + ui.px(12));
+  const Pickers pickers = pickers_for(ui, right - x);
+  if (pickers == Pickers::bare) {
+    right = draw_place(ui, right, x + needed + ui.px(12));
+  } else {
+    right = draw_stepper(ui, right, head_picker(ui), pickers == Pickers::brief);
+    right = draw_stepper(ui, right, layer_picker(ui), pickers == Pickers::brief);
+  }
+  right = draw_time(ui, right);
   const float room = right - x - needed - ui.px(18);
   if (room >= ui.px(90)) x = draw_names(ui, x, room) + ui.px(18);
   draw_step(ui, x, right);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/trace/cursor.h"
 #include "core/trace/enum_range.h"
 #include "core/trace/names.h"
 #include "viz/graph_facts.h"
@@ -72,8 +73,17 @@ void draw_graph_line(Ui& ui, const Rect& box, const GraphLine& line, std::size_t
        fmt::format("{} {}: {}\n{}", line.name, line.shape, line.values, line.tip), "StepRecord.graph");
 }
 
+/// Whether the step has the stage in the selected layer, or outside of layers, though it may leave no tensor.
+bool stage_runs(const Ui& ui, trace::Stage stage) {
+  if (ui.frame.manifest == nullptr) return false;
+  const std::vector<trace::StagePlace> places = trace::stage_places(*ui.frame.step, *ui.frame.manifest);
+  return std::any_of(places.begin(), places.end(), [&](const trace::StagePlace& place) {
+    return place.stage == stage && in_view(ui, place.layer);
+  });
+}
+
 /// Heading of a stage that occurs; returns the y below it. Clicking selects the stage.
-float draw_heading(Ui& ui, const Rect& box, trace::Stage stage, bool per_layer) {
+float draw_heading(Ui& ui, const Rect& box, trace::Stage stage, const std::string& beside) {
   const bool current = stage == ui.selection.stage;
   const std::string name(trace::name_of(stage));
   const Hit hit = touch(ui, box);
@@ -82,11 +92,11 @@ float draw_heading(Ui& ui, const Rect& box, trace::Stage stage, bool per_layer) 
   else if (hit.hovered)
     fill(ui, box, ui[Color::raised], 1.0F, ui.px(3));
   const Rgb ink = current ? ui[Color::on_accent] : ui[Color::text];
-  text_in(ui, FontRole::strong, {box.x + ui.px(6), box.y, box.w - ui.px(12), box.h}, ink,
-          (current ? "\xE2\x96\xB6 " : "") + name, Align::left);
-  if (per_layer)
-    text_in(ui, FontRole::small, {box.x, box.y, box.w - ui.px(6), box.h}, current ? ink : ui[Color::muted],
-            fmt::format("layer {}", ui.selection.layer), Align::right);
+  const float used = text_in(ui, FontRole::strong, {box.x + ui.px(6), box.y, box.w - ui.px(12), box.h}, ink,
+                             (current ? "\xE2\x96\xB6 " : "") + name, Align::left);
+  const Rect rest{box.x + ui.px(16) + used, box.y, box.w - ui.px(22) - used, box.h};
+  if (text_width(ui, FontRole::small, beside) <= rest.w)
+    text_in(ui, FontRole::small, rest, current ? ink : ui[Color::muted], beside, Align::right);
   mark(ui, "stages/stage/" + name, box, "stage " + name, "click to make it current");
   if (hit.clicked) select(ui, [&](Selection& s) { s.stage = stage; });
   return box.bottom() + ui.px(2);
@@ -100,16 +110,19 @@ float draw_stage(Ui& ui, const Rect& list, float y, trace::Stage stage) {
   const auto launch_here = [&](const trace::LaunchEntry& l) {
     return l.stage == stage && in_view(ui, l.layer);
   };
-  const bool any = (stage == trace::Stage::prepare && step.graph) ||
-                   std::any_of(step.shapes.begin(), step.shapes.end(), shape_here) ||
-                   std::any_of(step.launches.begin(), step.launches.end(), launch_here);
-  if (!any) return y;
+  const bool noted = (stage == trace::Stage::prepare && step.graph) ||
+                     std::any_of(step.shapes.begin(), step.shapes.end(), shape_here) ||
+                     std::any_of(step.launches.begin(), step.launches.end(), launch_here);
+  if (!noted && !stage_runs(ui, stage)) return y;
   if (stage == ui.selection.stage && ui.view.listed_stage != static_cast<int>(stage)) {  // once per change
     ImGui::SetScrollY(y - std::floor(ImGui::GetCursorScreenPos().y));
     ui.view.listed_stage = static_cast<int>(stage);
   }
   const bool per_layer = stage >= trace::Stage::qkv_rope && stage <= trace::Stage::out_mlp;
-  y = draw_heading(ui, {list.x, y, right - list.x, ui.px(22)}, stage, per_layer);
+  const std::string beside = per_layer ? fmt::format("layer {}", ui.selection.layer)
+                             : noted   ? ""
+                                       : "bookkeeping: no tensor, no kernel";
+  y = draw_heading(ui, {list.x, y, right - list.x, ui.px(22)}, stage, beside);
   const float x = list.x + ui.px(6);
   const auto place = [&] { return Rect{x, y, right - x - ui.px(6), row}; };
   if (stage == trace::Stage::prepare) {

@@ -23,10 +23,10 @@ TEST(Fonts, EverySymbolExistsInEveryRole) {
     GTEST_SKIP() << "fonts-inter, fonts-jetbrains-mono or fonts-dejavu-core is not installed";
   Headless screen(800, 600);
   for (int role = 0; role < kNumFontRoles; ++role) {
-    // ▷ ▶ △ ▼ ↻ × · ↵ ← → ↑ ↓ … ≤ − α ‖ Σ Δ • ◐ ◑ ‹ ›
-    for (const int symbol :
-         {0x25B7, 0x25B6, 0x25B3, 0x25BC, 0x21BB, 0xD7,  0xB7,  0x21B5, 0x2190, 0x2192, 0x2191, 0x2193,
-          0x2026, 0x2264, 0x2212, 0x3B1,  0x2016, 0x3A3, 0x394, 0x2022, 0x25D0, 0x25D1, 0x2039, 0x203A}) {
+    // ▷ ▶ △ ▼ ↻ × · ↵ ← → ↑ ↓ … ≤ − α ‖ Σ Δ • ◐ ◑ ‹ › ⇤
+    for (const int symbol : {0x25B7, 0x25B6, 0x25B3, 0x25BC, 0x21BB, 0xD7,   0xB7,  0x21B5, 0x2190,
+                             0x2192, 0x2191, 0x2193, 0x2026, 0x2264, 0x2212, 0x3B1, 0x2016, 0x3A3,
+                             0x394,  0x2022, 0x25D0, 0x25D1, 0x2039, 0x203A, 0x21E4}) {
       EXPECT_NE(font(static_cast<FontRole>(role))->FindGlyphNoFallback(static_cast<ImWchar>(symbol)), nullptr)
           << std::hex << symbol << " in role " << role;
     }

@@ -202,6 +202,33 @@ TEST(BlockPool, TheBadgeCoversNothing) {
 }
 
 /// Squares too small for three digits: the last one says up to where they count.
+TEST(BlockPool, TheLegendNamesEveryEncodingOfTheCards) {
+  const Sample s = sample::padded_decode();
+  for (const auto& [w, h] : {std::pair{1920.0F, 1080.0F}, {1280.0F, 720.0F}, {1600.0F, 900.0F}}) {
+    Headless screen(w, h);
+    screen.view.mode = ScreenMode::present;
+    screen.draw(s.frame);
+    const auto panel = screen.marks.get("pool");
+    ASSERT_TRUE(panel.has_value());
+    for (const char* word :
+         {"free", "cached-free", "in use", "shared", "partial", "written", "read", "changed"}) {
+      const auto entry = screen.marks.get(std::string("pool/legend/") + word);
+      ASSERT_TRUE(entry.has_value()) << word << " at " << w;
+      EXPECT_TRUE(inside(panel->rect, entry->rect)) << word << " at " << w;
+      EXPECT_LE(screen.marks.get("pool/block/0")->rect.bottom(), entry->rect.y);
+    }
+  }
+}
+
+TEST(BlockPool, SmallSquaresHaveALegendOfTheirOwn) {
+  const Sample s = sample::many(64, 256, 16, trace::StepKind::decode);
+  Headless screen(1920, 1080);
+  screen.view.mode = ScreenMode::present;
+  screen.draw(s.frame);
+  EXPECT_TRUE(screen.marks.get("pool/legend/shared").has_value());
+  EXPECT_FALSE(screen.marks.get("pool/legend/written").has_value()) << "squares have no glyphs";
+}
+
 TEST(BlockPool, TheLastIdStandsBesideASquareTooSmallForIt) {
   for (const int blocks : {160, 200, 600}) {
     const Sample s = sample::make({.num_blocks = blocks, .seqs = {{0, 8, 8, 0, 8, {0, 1}}}});

@@ -8,6 +8,7 @@
 
 #include "viz/lookup.h"
 #include "viz/panels/pool_cards.h"
+#include "viz/panels/pool_legend.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -133,34 +134,6 @@ void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
        engine ? fmt::format("blocks of step {}, {}", step.step, when) : "block_tables I32 of the case");
 }
 
-/// What borders and glyphs mean, as far as the line has room.
-void draw_legend(Ui& ui, const Rect& box) {
-  float x = box.x;
-  const float side = ui.px(11);
-  const float y = box.y + std::round((box.h - side) * 0.5F);
-  const auto entry = [&](const char* words, auto draw) {
-    const float w = side + ui.px(4) + text_width(ui, FontRole::small, words);
-    if (x + w > box.right()) return;
-    draw(Rect{x, y, side, side});
-    text_in(ui, FontRole::small, {x + side + ui.px(4), box.y, w, box.h}, ui[Color::muted], words,
-            Align::left);
-    x += w + ui.px(12);
-  };
-  entry("free", [&](const Rect& r) { dotted(ui, r, ui[Color::unwritten]); });
-  entry("cached-free", [&](const Rect& r) {
-    dotted(ui, r, ui[Color::text]);
-    fill(ui, {r.x + 3, r.y + 3, r.w - 6, r.h - 6}, ui[Color::muted]);
-  });
-  entry("in use", [&](const Rect& r) { outline(ui, r, hue_of(ui, 0), ui.px(2)); });
-  entry("shared", [&](const Rect& r) {
-    outline(ui, r, ui[Color::text], 1.0F);
-    outline(ui, {r.x + 3, r.y + 3, r.w - 6, r.h - 6}, ui[Color::text], 1.0F);
-  });
-  entry("written", [&](const Rect& r) { triangle_down(ui, r.x + 1, r.y + 2, ui.px(8), ui[Color::warning]); });
-  entry("read", [&](const Rect& r) { triangle_up(ui, r.x + 1, r.y + 2, ui.px(8), ui[Color::accent]); });
-  entry("changed", [&](const Rect& r) { change_dot(ui, r.x + r.w * 0.5F, r.y + r.h * 0.5F); });
-}
-
 void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
   const Now now = pool_shown(ui);
   const bool scrolls = layout.content_h > area.h + 0.5F;
@@ -197,7 +170,7 @@ void draw_block_pool(Ui& ui, const Rect& rect) {
     return;
   }
   const int block_size = std::max(1, step->config.block_size);
-  const float legend_h = ui.body.h > ui.px(150) ? ui.px(20) : 0.0F;
+  const float legend_h = ui.body.h > ui.px(150) ? pool_legend_height(ui, ui.body.w - ui.px(6)) : 0.0F;
   const Rect area{ui.body.x + ui.px(3), ui.body.y, ui.body.w - ui.px(6), ui.body.h - legend_h - ui.px(3)};
   const int blocks = static_cast<int>(step->blocks.size());
   PoolLayout layout = layout_pool(area, blocks, block_size, ui.scale, ui.view.data.pool.zoom);
@@ -209,7 +182,8 @@ void draw_block_pool(Ui& ui, const Rect& rect) {
   if (touch(ui, area).hovered && ImGui::GetIO().MouseWheel != 0.0F)
     zoom_by(ui, layout, ImGui::GetIO().MouseWheel > 0.0F ? 1 : -1);
   draw_content(ui, layout, area);
-  if (legend_h > 0.0F) draw_legend(ui, {area.x, ui.body.bottom() - ui.px(18), area.w, ui.px(18)});
+  if (legend_h > 0.0F)
+    draw_pool_legend(ui, {area.x, ui.body.bottom() - legend_h, area.w, legend_h}, layout.detail);
   end_panel(ui);
 }
 

@@ -23,7 +23,7 @@ struct Flag {
 // The rarer and more telling first: a column has room for few.
 constexpr Flag kFlags[] = {{EventKind::poison, "!", "NaN read", true},
                            {EventKind::reject, "\xC3\x97", "reject", true},
-                           {EventKind::preempt, "\xE2\x86\xBB", "preempt", true},
+                           {EventKind::preempt, "\xE2\x87\xA4", "preempt", true},
                            {EventKind::evict, "E", "evict", false},
                            {EventKind::prefix_hit, "H", "prefix hit", false},
                            {EventKind::share, "S", "share", false},

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -212,6 +213,7 @@ class Session {
   void opened(const Subject& subject);
   void remember_file(const std::filesystem::path& path);
   void list_folder(const std::string& path);
+  std::filesystem::path spare_path(const std::filesystem::path& wanted) const;
   void save_trace(const std::string& path);
   void export_tensor(const std::string& path, const std::string& what);
   void change_bookmarks(const viz::Command& command);
@@ -265,8 +267,9 @@ class Session {
   int costs_at_ = -1;
   int saved_steps_ = 0;  // of a live run, in a file
   bool bookmarks_saved_ = true;
-  std::string refused_;    // file that was not opened because bookmarks are in none
-  bool recorded_ = false;  // a live run is written to a file as it goes
+  std::set<std::filesystem::path> own_files_;  // written by this session, absolute
+  std::string refused_;                        // file that was not opened because bookmarks are in none
+  bool recorded_ = false;                      // a live run is written to a file as it goes
   Clock::time_point next_play_{};
   bool forget_loop_ = false;                 // it was of another run
   std::optional<viz::StageView> show_next_;  // what a search found is seen there

@@ -99,20 +99,49 @@ void Session::list_folder(const std::string& path) {
   frame_.folder = attn::app::list_folder(path.empty() ? open.parent_path() : fs::path(path));
 }
 
-void Session::save_trace(const std::string& wanted) {
+namespace {
+
+fs::path whole_path(const fs::path& path) {
+  std::error_code error;
+  return fs::absolute(path, error).lexically_normal();
+}
+
+/// "saved: /home/me/run-2.attn (run.attn is another file and was kept)".
+std::string written_text(const char* done, const fs::path& path, const fs::path& wanted) {
+  std::string text = fmt::format("{}: {}", done, whole_path(path).string());
+  if (path != wanted) text += fmt::format(" ({} was there already and is kept)", wanted.filename().string());
+  return text;
+}
+
+}  // namespace
+
+/// Where a file goes that is to have that name: where one is that this session neither wrote nor has open, a
+/// free name beside it. Nobody's file is lost to Enter in a box that came with a name.
+fs::path Session::spare_path(const fs::path& wanted) const {
+  std::error_code error;
+  if (!fs::exists(wanted, error) || fs::is_directory(wanted, error)) return wanted;
+  const Subject& subject = open_->subject();
+  const bool open = subject.kind == FileKind::trace && fs::equivalent(wanted, subject.link.path, error);
+  if (open || own_files_.contains(whole_path(wanted))) return wanted;
+  return free_path(wanted.parent_path(), wanted.stem().string(), wanted.extension().string());
+}
+
+void Session::save_trace(const std::string& name) {
   if (num_steps() == 0) return say("there is no step to save yet");
   try {
-    const fs::path path = output_path(wanted, open_->subject().link.path.stem().string(), ".attn");
+    const fs::path wanted = output_path(name, open_->subject().link.path.stem().string(), ".attn");
+    const fs::path path = spare_path(wanted);
     require_writable(path);
     trace::Manifest manifest = open_->store()->manifest();
     if (const auto from = recipe(); from && live()) manifest.scenario_json = text_with_added(*from);
     start_job("saving " + path.filename().string(),
-              [this, path, manifest = std::move(manifest), store = open_->store(), steps = num_steps(),
-               bookmarks = frame_.bookmarks](Job::Control& control) -> Job::Finish {
+              [this, path, wanted, manifest = std::move(manifest), store = open_->store(),
+               steps = num_steps(), bookmarks = frame_.bookmarks](Job::Control& control) -> Job::Finish {
                 write_trace(path, manifest, *store, steps, bookmarks, control);
                 if (control.stopped()) return [this] { say("nothing was saved"); };
-                return [this, path, steps, store, marks = bookmarks.size()] {
-                  say("saved: " + fs::absolute(path).string());
+                return [this, path, wanted, steps, store, marks = bookmarks.size()] {
+                  say(written_text("saved", path, wanted));
+                  own_files_.insert(whole_path(path));
                   if (store != open_->store()) return;
                   saved_steps_ = steps;
                   bookmarks_saved_ = marks == frame_.bookmarks.size();
@@ -124,19 +153,23 @@ void Session::save_trace(const std::string& wanted) {
   }
 }
 
-void Session::export_tensor(const std::string& wanted, const std::string& what) {
+void Session::export_tensor(const std::string& name, const std::string& what) {
   if (!frame_.step) return say("there is no step to export yet");
-  const fs::path path = output_path(wanted, fmt::format("{}-{}", still_stem(frame_), what), ".safetensors");
+  const fs::path wanted = output_path(name, fmt::format("{}-{}", still_stem(frame_), what), ".safetensors");
+  const fs::path path = spare_path(wanted);
   start_job("exporting " + path.filename().string(),
-            [this, path, what, store = open_->store(), index = selection_.step, layer = selection_.layer,
-             view = frame_.attention](Job::Control& control) -> Job::Finish {
+            [this, path, wanted, what, store = open_->store(), index = selection_.step,
+             layer = selection_.layer, view = frame_.attention](Job::Control& control) -> Job::Finish {
               const auto go_on = [&](int done, int total) {
                 control.progress(done, total);
                 return !control.stopped();
               };
               if (!trace::export_tensor(path, *store, index, layer, what, view.get(), go_on))
                 return [this] { say("nothing was exported"); };
-              return [this, path] { say("exported: " + fs::absolute(path).string()); };
+              return [this, path, wanted] {
+                say(written_text("exported", path, wanted));
+                own_files_.insert(whole_path(path));
+              };
             });
 }
 

@@ -84,7 +84,8 @@ void Session::record_film(const viz::Command& command, const viz::ViewState& vie
   if (num_steps() == 0) return say("there is no step to film yet");
   try {
     const std::string text = film_text(command, view);
-    const fs::path output = film_path(command.text, frame_.film.stem);
+    const fs::path output = spare_path(film_path(command.text, frame_.film.stem));
+    own_files_.insert(output);
     const fs::path scenario = scenario_beside(output);
     write_text_file(scenario, text);
     films_.start({.program = program_,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "app/session.h"
@@ -109,6 +111,33 @@ TEST_F(SessionRuns, ASavedRunOpensAgainWithItsBookmarksAndCanBeRunAgain) {
   EXPECT_EQ(frame().index, index);
   EXPECT_EQ(frame().step->sampled.size(), 3U);
   EXPECT_EQ(frame().manifest->request_labels.back(), "JULIET: O") << "typed requests are in the file too";
+}
+
+TEST_F(SessionRuns, NoFileOfAnotherIsOverwritten) {
+  const testing::TemporaryFolder folder;
+  const auto text_of = [&](const char* name) {
+    std::ifstream in(folder.file(name), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  testing::write_file(folder.file("run.attn"), "theirs");
+  testing::write_file(folder.file("q.csv"), "theirs too");
+  send(Kind::save_trace, 0, folder.file("run.attn"));
+  EXPECT_EQ(text_of("run.attn"), "theirs");
+  EXPECT_TRUE(fs::exists(folder.file("run-2.attn")));
+  EXPECT_NE(frame().status.find("run-2.attn (run.attn was there already and is kept)"), std::string::npos)
+      << frame().status;
+  EXPECT_EQ(frame().recent_files.front(), folder.file("run-2.attn"));
+  send(Kind::export_tensor, 0, folder.file("q.csv"), "q");
+  EXPECT_EQ(text_of("q.csv"), "theirs too");
+  EXPECT_TRUE(fs::exists(folder.file("q-2.csv")));
+  // Its own files it writes again.
+  send(Kind::step_forward);
+  send(Kind::save_trace, 0, folder.file("run-2.attn"));
+  EXPECT_TRUE(frame().saved) << frame().status;
+  EXPECT_FALSE(fs::exists(folder.file("run-3.attn")) || fs::exists(folder.file("run-2-2.attn")));
+  const int steps = frame().num_steps;
+  send(Kind::open_file, 0, folder.file("run-2.attn"));
+  EXPECT_EQ(frame().num_steps, steps);
 }
 
 TEST_F(SessionRuns, FilesThatCannotBeOpenedLeaveWhatIsThere) {

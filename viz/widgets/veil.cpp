@@ -1,6 +1,8 @@
 #include "viz/widgets/veil.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "viz/pool_facts.h"
 #include "viz/widgets/paint.h"
@@ -26,9 +28,23 @@ void draw_veil(Ui& ui, const Rect& part) {
   ui.marks.add(std::string(ui.panel_name) + "/veil", seen, "not run yet");
 }
 
+namespace {
+
+/// Where the panel stops to show what it is about: what says how much more there is to scroll to stays clear.
+float end_of_content(const Ui& ui) {
+  float end = ui.panel.bottom();
+  for (const Mark& mark : ui.marks.all()) {
+    const std::string_view name = mark.name;
+    if (name.starts_with(ui.panel_name) && name.ends_with("/more")) end = std::min(end, mark.rect.y);
+  }
+  return end;
+}
+
+}  // namespace
+
 void veil_before_attention(Ui& ui) {
   if (!before_attention(ui)) return;
-  draw_veil(ui, {ui.panel.x, ui.body.y, ui.panel.w, ui.panel.bottom() - ui.body.y});
+  draw_veil(ui, {ui.panel.x, ui.body.y, ui.panel.w, end_of_content(ui) - ui.body.y});
 }
 
 }  // namespace attn::viz

@@ -121,9 +121,11 @@ void add_common(CLI::App& command, StillOptions& options) {
       ->capture_default_str();
   add_theme_option(command, options.theme);
   command.add_option("--scale", options.scale, "size of text and panels")->capture_default_str();
-  command.add_option("--page", options.page, "group of panels where the picture has no room for all (key X)")
-      ->check(CLI::Range(1, 99))
-      ->capture_default_str();
+  command
+      .add_option("--page", options.page,
+                  "group of panels where the picture has no room for all (key X); default: the one that the "
+                  "stop points into, else 1")
+      ->check(CLI::Range(1, 99));
   command.add_option(
       "--panel", options.panel,
       "one panel alone, cut out of a window of --size: mask, weights, strip, pool, tables, ...");

@@ -11,10 +11,38 @@
 #include "app/lesson.h"
 #include "app/sha256.h"
 #include "core/trace/number_text.h"
+#include "viz/fonts.h"
+#include "viz/layout/panel_place.h"
 #include "viz/lookup.h"
 
 namespace attn::app {
 namespace {
+
+constexpr float kLettersOfCaption = 30.0F;  // pixels, of a picture 1080 pixels high
+constexpr float kLargestPanel = 2.6F;       // times a window's letters
+constexpr float kLargerCells = 2.0F;        // times those of a window that is enlarged as much
+
+/// A panel alone is enlarged from what a window of 1920x1080 shows of it until it fills the picture.
+void fill_with_panel(const FilmLook& look, viz::ViewState& view) {
+  view.maximised = look.panel;
+  view.picture.alone = true;
+  view.picture.cells = kLargerCells;
+  view.picture.caption_px = kLettersOfCaption * film_scale(look.width, look.height);
+  const auto width = static_cast<float>(look.width), height = static_cast<float>(look.height);
+  const viz::LayoutInput alone{.width = width,
+                               .height = height,
+                               .scale = viz::asked_scale(view),
+                               .mode = look.mode,
+                               .maximised = look.panel,
+                               .caption = look.caption,
+                               .alone = true,
+                               .caption_h = viz::caption_height_alone(view, width)};
+  const viz::Rect free = viz::layout_screen(alone)[look.panel];
+  const viz::Rect place = viz::panel_place({.width = 1920.0F, .height = 1080.0F}, look.panel);
+  const float per = look.mode == viz::ScreenMode::present ? viz::kPresentScale : 1.0F;
+  view.scale = std::clamp(std::min(free.w / place.w, free.h / place.h) / per, view.scale,
+                          view.scale * kLargestPanel / viz::kPresentScale);
+}
 
 /// a + (b - a) * part / whole, in integers. Most rows of two pictures of a film are the same.
 Image blend(const Image& a, const Image& b, int part, int whole) {
@@ -52,8 +80,7 @@ viz::ViewState view_of(const FilmLook& look, const Shot& shot, const Shown& show
   view.side = shown.side.value_or(look.side);
   view.picture.ringed = shown.annotate;
   if (look.panel != viz::PanelId::count_) {
-    view.maximised = look.panel;
-    view.picture.alone = true;
+    fill_with_panel(look, view);
   }
   view.picture.still = true;
   view.picture.no_caption = !look.caption;

@@ -4,6 +4,7 @@
 
 #include "app/place.h"
 #include "core/engine/switches.h"
+#include "viz/layout/panel_names.h"
 
 namespace attn::app {
 namespace {
@@ -64,18 +65,13 @@ bool offers(const Stop& stop, const Exercise& break_it) {
   });
 }
 
-/// The page of mode present that has what the stop points at.
-int page_of(const Shown& shown) {
-  if (shown.side) return 2;
-  for (const std::string& name : shown.annotate) {
-    if (name.starts_with("tables")) return 1;
-    if (name.starts_with("mask")) return 3;
-    if (name.starts_with("strip")) return -1;  // the last one, where mask and strip have a page each
-    if (name.starts_with("code") || name.starts_with("stages") || name.starts_with("costs") ||
-        name.starts_with("changes"))
-      return 2;
-  }
-  return 0;
+/// What the stop brings up or points at: the page that has it is turned to. In mode explore the lower right
+/// is beside the stage wherever there is room for both, and does not take its place elsewhere.
+viz::PanelId wanted(const Shown& shown, viz::ScreenMode mode) {
+  if (shown.side && mode == viz::ScreenMode::present) return viz::side_panel(*shown.side);
+  if (shown.annotate.empty()) return viz::PanelId::count_;
+  const std::string& first = shown.annotate.front();
+  return viz::panel_named(first.substr(0, first.find('/')));
 }
 
 /// What a question hides, and what it will point at unless that lies under it.
@@ -109,7 +105,8 @@ void show(const Shown& shown, viz::ViewState& view) {
   view.stage = shown.stage.value_or(viz::StageView::weights);
   view.side = shown.side.value_or(viz::SideView::stages);
   view.maximised = shown.panel.value_or(viz::PanelId::count_);
-  if (view.mode == viz::ScreenMode::present) view.page = page_of(shown);
+  if (view.mode == viz::ScreenMode::present) view.page = 0;
+  view.wanted = wanted(shown, view.mode);
 }
 
 int stop_at(const Scenario& scenario, const Place& place) {

@@ -30,7 +30,7 @@ viz::ViewState view_of(const StillOptions& options) {
   view.stage = options.compare ? viz::StageView::compare : options.stage;
   view.side = options.side;
   view.weight_scale = options.weights;
-  view.page = options.page - 1;
+  view.page = std::max(0, options.page - 1);
   const float scale = options.scale * static_cast<float>(options.scale_out);
   if (!(scale >= 0.5F) || scale > 4.0F) {
     throw InputError(
@@ -71,6 +71,10 @@ Scene::Scene(const StillOptions& options)
   session.set_machine(read_machine(options.bench));
   if (subject.link.stop) {
     go_to_stop(options.ask);
+    if (options.page > 0) {
+      view.page = options.page - 1;
+      view.wanted = viz::PanelId::count_;
+    }
   } else {
     go_to_place(session, subject.link, view);
   }

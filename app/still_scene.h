@@ -30,7 +30,7 @@ struct StillOptions {
   bool transparent = false;
   bool provenance = false;
   bool ask = false;  // of a stop with a question: before it is answered
-  int page = 1;
+  int page = 0;      // from 1; 0: the one that the stop asks for, else the first
   int frames = 12;
 };
 

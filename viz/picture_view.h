@@ -9,6 +9,8 @@ namespace attn::viz {
 struct PictureView {
   bool alone = false;       // the maximised panel and nothing else; in mode present the caption too
   float margin = 0.0F;      // of pixels at scale 1, around a panel alone
+  float caption_px = 0.0F;  // how large the letters of the caption are about, pixels; 0: as the mode has them
+  float cells = 1.0F;       // how many times as large as in a window the cells of mask and weights may become
   bool still = false;       // nothing to press: no menus, no buttons of the header
   bool no_caption = false;  // of mode present
   bool clear = false;       // nothing is painted behind and between the panels

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "viz/fonts.h"
 #include "viz/keys.h"
+#include "viz/layout/panel_place.h"
 #include "viz/layout/screen_layout.h"
 #include "viz/panels/banner.h"
 #include "viz/panels/block_arrows.h"
@@ -92,11 +94,14 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const float foot = view.picture.provenance.empty() ? 0.0F : provenance_height(screen_scale(view));
-  const LayoutInput input = layout_input(view, frame, size.x, size.y - foot);
+  LayoutInput input = layout_input(view, frame, size.x, size.y - foot);
+  if (const PanelId wanted = std::exchange(view.wanted, PanelId::count_); wanted != PanelId::count_)
+    input.page = view.page = page_with(input, wanted);
   const ScreenLayout layout = layout_screen(input);
   Ui ui{frame,       selection, view, marks, commands, theme_of(theme_in_use(view)),
         input.scale, nullptr,   {},   {},    false,    {}};
   const Rect screen{0.0F, 0.0F, size.x, size.y};
+  if (view.picture.question) return draw_question_card(ui, screen);
   if (!view.picture.clear && !view.picture.alone) draw_gaps(ui, layout, size.y - foot);
   draw_provenance(ui, {0.0F, size.y - foot, size.x, foot});
   begin_front_layer(ui, screen);
@@ -130,7 +135,6 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_focus(ui, layout);
   draw_rings(ui, layout, screen);
   draw_teaching(ui, layout, screen);
-  draw_question_card(ui, screen);
   draw_overlays(ui, screen);
 }
 

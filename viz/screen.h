@@ -4,6 +4,7 @@
 #include "viz/attention_views.h"
 #include "viz/compare_view.h"
 #include "viz/data_views.h"
+#include "viz/fonts.h"
 #include "viz/frame.h"
 #include "viz/heat_texture.h"
 #include "viz/layout/screen_layout.h"
@@ -67,6 +68,7 @@ struct ViewState : ViewSettings {
   bool playing = false;
   PlayLoop loop;
   int page = 0;                                    // of layout_screen: what does not fit at once (X)
+  PanelId wanted = PanelId::count_;                // the next frame turns to the page that has it
   PanelId maximised = PanelId::count_;             // count_: none
   ShellView shell;                                 // menus, dialogs, splitters
   trace::Grain grain = trace::Grain::step;         // what the arrow keys step by
@@ -101,6 +103,11 @@ std::string scale_note(const ViewState& view);
 void show_side(ViewState& view, SideView side);
 LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height);
 
+/// The role of the letters that captions of mode present have; those of a panel alone are smaller than its
+/// own titles where it was enlarged.
+FontRole caption_role(const ViewState& view);
+/// Of a panel alone in a picture so wide: the longest caption has room in it. Pixels.
+float caption_height_alone(const ViewState& view, float width);
 /// Of the line that says where the numbers of a picture come from.
 float provenance_height(float scale);
 

@@ -12,6 +12,9 @@
 namespace attn::viz {
 namespace {
 
+constexpr float kQuestionScale = 1.6F;   // of a film's question, beside the captions of the film
+constexpr float kQuestionSide = 500.0F;  // pixels that the longest question needs at scale 1
+
 ImVec4 tone(Rgb color, float alpha = 1.0F) { return ImGui::ColorConvertU32ToFloat4(rgba(color, alpha)); }
 
 /// ImGui's own widgets (the prompt box, tooltips, scroll bars) in the theme's colours.
@@ -50,6 +53,9 @@ float asked_scale(const ViewState& view) {
 float screen_scale(const ViewState& view) {
   const float asked = asked_scale(view);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
+  // A question has the picture for itself, and is read from the back row.
+  if (view.picture.question && size.x > 0.0F && size.y > 0.0F)
+    return std::min(asked * kQuestionScale, std::min(size.x, size.y) / kQuestionSide);
   // A panel alone is as large as somebody wanted it; before the first frame nobody knows the window.
   if (view.picture.alone || size.x <= 0.0F || size.y <= 0.0F) return asked;
   return std::min(asked, fitting_scale(view.mode, size.x, size.y));
@@ -76,7 +82,26 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .caption = !view.picture.no_caption,
           .note = view.mode == ScreenMode::present && !scale_note(view).empty(),
           .alone = view.picture.alone,
-          .margin = std::round(view.picture.margin * screen_scale(view))};
+          .margin = std::round(view.picture.margin * screen_scale(view)),
+          .caption_h = view.picture.alone ? caption_height_alone(view, width) : 0.0F};
+}
+
+FontRole caption_role(const ViewState& view) {
+  if (view.picture.caption_px <= 0.0F) return FontRole::caption;
+  const float scale = screen_scale(view);
+  const auto away = [&](FontRole role) {
+    return std::abs(font_size(role, scale, view.mode == ScreenMode::present) - view.picture.caption_px);
+  };
+  constexpr FontRole kWords[] = {FontRole::small, FontRole::caption};
+  return *std::ranges::min_element(kWords, {}, away);
+}
+
+float caption_height_alone(const ViewState& view, float width) {
+  constexpr float kLetters = 270.0F, kLetter = 0.54F;  // of the longest caption; em that one is wide
+  constexpr float kLine = 1.3F, kAround = 0.5F;        // em
+  const float size = font_size(caption_role(view), screen_scale(view), view.mode == ScreenMode::present);
+  const float lines = std::ceil(kLetters * kLetter * size / std::max(1.0F, width));
+  return std::round((lines * kLine + kAround) * size);
 }
 
 void show_side(ViewState& view, SideView side) {

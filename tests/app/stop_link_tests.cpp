@@ -70,6 +70,11 @@ TEST(StopLink, AStillTakesTheViewsThatItsStopDoesNotName) {
   EXPECT_EQ(Scene(options).view.side, viz::SideView::costs) << "a panel alone is the one asked for";
   options.panel.clear();
   options.file = second_lesson() + "#stop=3";
+  EXPECT_EQ(Scene(options).view.wanted, viz::PanelId::mask) << "what the stop points into";
+  options.page = 2;
+  const Scene paged(options);
+  EXPECT_EQ(paged.view.page, 1) << "a page that is asked for comes before it";
+  EXPECT_EQ(paged.view.wanted, viz::PanelId::count_);
   options.compare = true;
   Scene compared(options);
   EXPECT_EQ(compared.view.stage, viz::StageView::compare);

@@ -104,7 +104,8 @@ std::vector<LessonCard> wordy_cards() {
     LessonCard one = card(i, i % 3 == 0 ? 4 : 0);
     one.title = "The mask hangs from the bottom right";
     one.about =
-        "With a cached prefix the new keys go into the pool and come out of it again with all the others, before "
+        "With a cached prefix the new keys go into the pool and come out of it again with all the others, "
+        "before "
         "attention sees them.";
     one.at = one.seen = i == 4 ? 3 : one.seen;
     one.last = i == 4;

@@ -161,7 +161,8 @@ TEST(ScreenLayout, APanelAloneHasThePictureButForTheCaption) {
                     .scale = 1.35F,
                     .mode = ScreenMode::present,
                     .maximised = PanelId::mask,
-                    .alone = true};
+                    .alone = true,
+                    .caption_h = 200.0F};
   const ScreenLayout with = layout_screen(input);
   for (int i = 0; i < kNumPanels; ++i) {
     const auto id = static_cast<PanelId>(i);
@@ -171,6 +172,8 @@ TEST(ScreenLayout, APanelAloneHasThePictureButForTheCaption) {
   EXPECT_EQ(with[PanelId::mask].y, 0.0F);
   EXPECT_EQ(with[PanelId::caption].bottom(), 1080.0F);
   EXPECT_LE(with[PanelId::mask].bottom(), with[PanelId::caption].y);
+  input.caption_h = 600.0F;
+  EXPECT_FALSE(layout_screen(input).shows(PanelId::caption)) << "it would take the room of the panel";
   input.caption = false;
   const ScreenLayout without = layout_screen(input);
   EXPECT_FALSE(without.shows(PanelId::caption));
@@ -200,6 +203,24 @@ TEST(ScreenLayout, EveryPanelHasAPlaceToBeCutOutOf) {
   }
   const LayoutInput input{.width = 1600.0F, .height = 900.0F, .scale = 1.0F};
   EXPECT_EQ(panel_place(input, PanelId::mask).x, layout_screen(input)[PanelId::mask].x);
+}
+
+TEST(ScreenLayout, APanelThatIsAskedForHasAPage) {
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    for (const auto& [w, h] :
+         {std::pair{1600.0F, 900.0F}, {800.0F, 800.0F}, {700.0F, 1200.0F}, {700.0F, 430.0F}}) {
+      LayoutInput input{.width = w, .height = h, .scale = 1.0F, .mode = mode};
+      for (const PanelId id :
+           {PanelId::mask, PanelId::strip, PanelId::tables, PanelId::pool, PanelId::stages}) {
+        input.page = 0;
+        input.page = page_with(input, id);
+        EXPECT_TRUE(layout_screen(input).shows(id)) << panel_name(id) << " " << w << "x" << h;
+        EXPECT_EQ(page_with(input, id), input.page) << "the page that has it stays";
+      }
+      input.page = 1;
+      EXPECT_EQ(page_with(input, PanelId::tiles), 1) << "not in this view";
+    }
+  }
 }
 
 TEST(ScreenLayout, AMarginGoesAroundAPanelAlone) {

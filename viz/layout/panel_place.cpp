@@ -43,6 +43,14 @@ SideView side_that_shows(PanelId id, SideView otherwise) {
   return otherwise;
 }
 
+int page_with(LayoutInput input, PanelId id) {
+  const int from = input.page;
+  for (int pages = layout_screen(input).pages; input.page < from + pages; ++input.page) {
+    if (const ScreenLayout layout = layout_screen(input); layout.shows(id)) return layout.page;
+  }
+  return from;
+}
+
 Rect panel_place(LayoutInput input, PanelId id) {
   input.stage = stage_that_shows(id, input.stage);
   input.side = side_that_shows(id, input.side);

@@ -14,4 +14,7 @@ SideView side_that_shows(PanelId id, SideView otherwise);
 /// mode has, that of the other mode. Banner and lesson count as the input says; nothing is maximised.
 Rect panel_place(LayoutInput input, PanelId id);
 
+/// The page that has the panel, searched from the one of `input` on; that one where none has it.
+int page_with(LayoutInput input, PanelId id);
+
 }  // namespace attn::viz

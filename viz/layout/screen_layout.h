@@ -82,12 +82,13 @@ struct LayoutInput {
   // other views can be reached.
   PanelId maximised = PanelId::count_;
   Splits splits = {};
-  bool broken = false;  // room for the banner
-  bool lesson = false;  // room for the stop that is told
-  bool caption = true;  // of mode present
-  bool note = false;    // ... with a line below it: letters are smaller than asked for
-  bool alone = false;   // of mode and maximised panel, only caption and panel are laid out
-  float margin = 0.0F;  // around a panel alone, pixels
+  bool broken = false;     // room for the banner
+  bool lesson = false;     // room for the stop that is told
+  bool caption = true;     // of mode present
+  bool note = false;       // ... with a line below it: letters are smaller than asked for
+  bool alone = false;      // of mode and maximised panel, only caption and panel are laid out
+  float margin = 0.0F;     // around a panel alone, pixels
+  float caption_h = 0.0F;  // of its caption in mode present, pixels
 };
 
 struct ScreenLayout {

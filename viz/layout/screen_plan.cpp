@@ -22,6 +22,7 @@ constexpr float kTall = 860.0F;              // from here on every line of a les
 constexpr float kTallPresent = 640.0F;       // the same in mode present
 constexpr float kShortLines = 1000.0F;       // narrower, a sentence of mode present takes more lines
 constexpr float kCaptionNote = 22.0F;
+constexpr float kMostCaption = 0.4F;  // of the height of a panel alone
 
 float length_along(const Rect& rect, bool vertical_bar) { return vertical_bar ? rect.w : rect.h; }
 
@@ -204,7 +205,9 @@ void Plan::maximise(Cutter column) {
 void Plan::alone() {
   set_pages(1);
   Cutter all{{0.0F, 0.0F, std::floor(input_.width), std::floor(input_.height)}, 0.0F};
-  if (input_.mode == ScreenMode::present && h_ >= 340.0F) caption(all);
+  const bool room = input_.caption_h <= kMostCaption * input_.height;
+  if (input_.mode == ScreenMode::present && input_.caption && room)
+    out_[PanelId::caption] = all.bottom(input_.caption_h);
   const float margin = input_.margin;
   out_[input_.maximised] = {all.rest.x + margin, all.rest.y + margin,
                             std::max(0.0F, all.rest.w - 2.0F * margin),

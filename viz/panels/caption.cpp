@@ -125,16 +125,17 @@ void draw_caption(Ui& ui, const Rect& whole) {
   }
   // The longest that its lines hold; the tooltip has it all.
   const std::vector<std::string> variants = variants_of(ui);
-  const float line_h = line_step(FontRole::caption);
+  const FontRole role = caption_role(ui.view);
+  const float line_h = line_step(role);
   const int lines = std::max(1, static_cast<int>(rect.h / line_h));
   const auto lines_of = [&](const std::string& text) {
-    return static_cast<int>(std::lround(wrapped_height(ui, FontRole::caption, body.w, text) / line_h));
+    return static_cast<int>(std::lround(wrapped_height(ui, role, body.w, text) / line_h));
   };
   const auto fits = std::ranges::find_if(variants, [&](const auto& text) { return lines_of(text) <= lines; });
   const std::string& shown = fits == variants.end() ? variants.back() : *fits;
   const float used = line_h * static_cast<float>(std::min(lines, lines_of(shown)));
-  text_wrapped(ui, FontRole::caption, {body.x, rect.y + (rect.h - used) * 0.5F, body.w, rect.h},
-               ui[Color::text], shown, Align::left, lines);
+  text_wrapped(ui, role, {body.x, rect.y + (rect.h - used) * 0.5F, body.w, rect.h}, ui[Color::text], shown,
+               Align::left, lines);
   mark(ui, "caption/step", body, variants.front(), "StepRecord of the current step");
   end_panel(ui);
 }

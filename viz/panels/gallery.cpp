@@ -157,9 +157,8 @@ void draw_card(const Ui& ui, const Rect& box, const LessonCard& card, bool chose
   const float from = wrapped_height(ui, words.title, words.title_w, card.title) > step
                          ? std::max(0.0F, std::floor((line_h - step) * 0.5F))
                          : std::floor((words.title_h - step) * 0.5F);
-  text_wrapped(ui, words.title,
-               {in.x + words.number_w, in.y + from, words.title_w, words.title_h}, ui[Color::text],
-               card.title);
+  text_wrapped(ui, words.title, {in.x + words.number_w, in.y + from, words.title_w, words.title_h},
+               ui[Color::text], card.title);
   if (card.finished()) {
     const float side = ui.px(kTick);
     const Rect tick{in.right() - side, in.y + std::floor((line_h - side) * 0.5F), side, side};
@@ -261,13 +260,14 @@ void draw_gallery(Ui& ui, const Rect& screen) {
   const bool free = button(ui, "gallery/free", {foot.x, foot.y, free_w, foot.h}, "Free play",
                            "close this and look at what runs behind it (Esc)");
   const Rect hint{foot.x + free_w + ui.px(14), foot.y, foot.w - free_w - ui.px(14), foot.h};
-  text_in(ui, FontRole::small, hint, ui[Color::muted],
-          first_fitting(ui, FontRole::small, hint.w,
-                        {"Arrows and Enter choose a lesson   Shift+Enter: from stop 1   Esc: free play   Ctrl+L "
-                         "opens this again",
-                         "Arrows and Enter choose   Shift+Enter: from stop 1   Esc: free play",
-                         "Arrows and Enter choose   Esc: free play", "Enter   Esc", ""}),
-          Align::right);
+  text_in(
+      ui, FontRole::small, hint, ui[Color::muted],
+      first_fitting(ui, FontRole::small, hint.w,
+                    {"Arrows and Enter choose a lesson   Shift+Enter: from stop 1   Esc: free play   Ctrl+L "
+                     "opens this again",
+                     "Arrows and Enter choose   Shift+Enter: from stop 1   Esc: free play",
+                     "Arrows and Enter choose   Esc: free play", "Enter   Esc", ""}),
+      Align::right);
   if (chosen.card != nullptr) {
     open_lesson(ui, chosen);
   } else if (free) {

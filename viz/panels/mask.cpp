@@ -261,7 +261,8 @@ MaskDrawing drawing_of(const Ui& ui, const BatchRows& batch, MaskPair mask, bool
   d.num_rows = prefill ? batch.q_len : static_cast<int>(d.rows.size());
   const Span cols = shown_span(ui.view.attention.mask_cols, d.num_cols);
   const Span rows = prefill ? shown_span(ui.view.attention.mask_rows, d.num_rows) : Span{0, d.num_rows};
-  d.grid = layout_grid(box, rows.size(), cols.size(), ui.px(prefill ? 56 : 44), kMaxHeatCells, !prefill);
+  d.grid = layout_grid(box, rows.size(), cols.size(), ui.px(prefill ? 56 : 44) * ui.view.picture.cells,
+                       kMaxHeatCells, !prefill);
   d.grid.row0 = rows.from;
   d.grid.col0 = cols.from;
   if (prefill && d.grid.cells_y > 0) d.rows = prefill_mask_rows(mask, batch, rows, d.grid.row_step);

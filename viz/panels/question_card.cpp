@@ -23,7 +23,6 @@ void draw_choice(Ui& ui, const Rect& box, int number, const std::string& choice)
 }  // namespace
 
 void draw_question_card(Ui& ui, const Rect& screen) {
-  if (!ui.view.picture.question) return;
   ui.draw = ImGui::GetForegroundDrawList();
   fill(ui, screen, ui[Color::window]);
   const float line = line_step(FontRole::caption), gap = ui.px(12);

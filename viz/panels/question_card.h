@@ -5,7 +5,7 @@
 
 namespace attn::viz {
 
-/// Over everything, while PictureView::question asks for it.
+/// The whole picture, while PictureView::question asks for it.
 void draw_question_card(Ui& ui, const Rect& screen);
 
 }  // namespace attn::viz

@@ -291,7 +291,8 @@ Rect cells_box(const Ui& ui, const Rect& rect, float foot) {
 /// The grid and the map of its cells; as a texture with a cell per few pixels, else 64 x 64 at most.
 void lay_out(const Ui& ui, Matrix& m, const Rect& box, bool textured) {
   m.textured = textured;
-  m.grid = layout_grid(box, m.part.rows, m.part.cols, ui.px(64), textured ? 0 : kMaxHeatCells);
+  m.grid = layout_grid(box, m.part.rows, m.part.cols, ui.px(64) * ui.view.picture.cells,
+                       textured ? 0 : kMaxHeatCells);
   m.grid.row0 = m.part.row0;
   m.grid.col0 = m.part.col0;
   if (textured && std::max(m.grid.cells_x, m.grid.cells_y) > ui.view.heat_painter->max_side()) {
@@ -332,7 +333,7 @@ float matrix_area(const Ui& ui, const WeightsInput& input, const MatrixView& vie
   const HeatPart part = shown_part(input, view);
   const bool textured = ui.view.heat_painter != nullptr && std::max(part.rows, part.cols) > kMaxHeatCells;
   const GridLayout grid = layout_grid(cells_box(ui, rect, foot_height(ui, input, view)), part.rows, part.cols,
-                                      ui.px(64), textured ? 0 : kMaxHeatCells);
+                                      ui.px(64) * ui.view.picture.cells, textured ? 0 : kMaxHeatCells);
   return grid.area().w * grid.area().h;
 }
 

@@ -111,15 +111,15 @@ int run_bench(BenchCommand& command) {
 
 void add_bench_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("bench", "measure kernels and engine beside what this machine can do");
-  command->footer(
+  command->footer(fmt::format(
       "GPU times are medians of CUDA graph replays between events, inputs rotated beyond the L2; ceilings "
       "are\n"
       "measured in the same run, and a rate is a fraction of the one that binds (decode: read, prefill:\n"
-      "matmul, cache: copy). Errors are the largest of " +
-      std::to_string(kCheckedRows) +
-      " sampled rows against float64, of copies 64 rows value by value.\n"
+      "matmul, cache: copy). Errors are the largest of {} sampled rows against float64, of copies {} rows\n"
+      "value by value.\n"
       "What is left out says why. Without a GPU, --device auto says so and measures small cases on the\n"
-      "emulator; --device cuda ends with exit code 2.");
+      "emulator; --device cuda ends with exit code 2.",
+      kCheckedRows, kCheckedCopyRows));
   auto state = std::make_shared<BenchCommand>();
   command->add_option("--case", state->options.case_part,
                       "only cases with this in their name: decode, D64, engine");

@@ -24,6 +24,9 @@ struct BenchOptions {
 using RowSink = std::function<void(BenchRow)>;
 using EngineSink = std::function<void(EngineRow)>;
 
+/// Rows of a copy that are compared with what was copied, value by value.
+inline constexpr int kCheckedCopyRows = 64;
+
 /// Every wanted case, path and level; what cannot run, or would take too long, is a row that says why.
 void bench_attention(Device& device, const BenchOptions& options, const RowSink& sink);
 void bench_cache(Device& device, const BenchOptions& options, const RowSink& sink);

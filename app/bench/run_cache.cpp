@@ -9,7 +9,6 @@
 namespace attn::app {
 namespace {
 
-constexpr int kRowsCompared = 64;
 constexpr int kStoreSets = 4;  // of tokens, stored in turn
 
 /// Rows on the device against the values that must stand in them.
@@ -72,7 +71,7 @@ void bench_store(Device& device, const CacheCase& c, BenchRow& row) {
   call(1);
   device.synchronize();
   RowCheck check(device, width);
-  for (int n = 0; n < kRowsCompared; ++n) {
+  for (int n = 0; n < kCheckedCopyRows; ++n) {
     const std::size_t token =
         static_cast<std::size_t>(c.tokens) + static_cast<std::size_t>(n * 977 % c.tokens);
     check.expect(k_cache.as<>(), tables.slot(0, static_cast<int>(token)), k, token);
@@ -111,7 +110,7 @@ void bench_gather(Device& device, const CacheCase& c, BenchRow& row) {
   call(0);
   device.synchronize();
   RowCheck check(device, width);
-  for (int n = 0; n < kRowsCompared; ++n) {
+  for (int n = 0; n < kCheckedCopyRows; ++n) {
     const int b = n % c.batch, pos = n * 977 % context;
     const std::size_t at = static_cast<std::size_t>(b) * context + pos;
     check.expect(k_dense.as<>(), at, k, tables.slot(b, pos));
@@ -144,7 +143,7 @@ void bench_repeat(Device& device, const CacheCase& c, BenchRow& row) {
   call(0);
   device.synchronize();
   RowCheck check(device, static_cast<std::size_t>(c.dim));
-  for (std::size_t n = 0; n < kRowsCompared; ++n) {
+  for (std::size_t n = 0; n < kCheckedCopyRows; ++n) {
     const std::size_t out_row = n * 9'770'011 % (rows * group);  // token * heads + head: grouped heads
     check.expect(k_repeated.as<>(), out_row, k, out_row / group);
     check.expect(v_repeated.as<>(), out_row, v, out_row / group);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 
 namespace attn::viz {
@@ -49,6 +51,16 @@ Headless::Headless(float width, float height, float scale) {
 }
 
 Headless::~Headless() { ImGui::DestroyContext(context_); }
+
+double Headless::cheapest_draw_ms(const Frame& frame, int frames) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < frames; ++i) {
+    const std::clock_t start = std::clock();
+    draw(frame);
+    best = std::min(best, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  }
+  return best;
+}
 
 void Headless::resize(float width, float height) {
   ImGui::GetIO().DisplaySize = {width, height};

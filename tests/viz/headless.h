@@ -24,6 +24,9 @@ class Headless {
 
   /// One frame; commands of earlier frames are dropped.
   void draw(const Frame& frame);
+  /// The cheapest of so many frames in milliseconds of this program's processor time, which other programs
+  /// of a busy machine do not add to.
+  double cheapest_draw_ms(const Frame& frame, int frames);
   /// The letters follow where the window limits their size.
   void resize(float width, float height);
   /// Moves the mouse to the middle of a mark, presses and releases. Fails the test when there is none.

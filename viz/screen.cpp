@@ -87,7 +87,10 @@ float provenance_height(float scale) { return std::round(24.0F * scale); }
 void draw_screen(const Frame& frame, const Selection& selection, ViewState& view, Marks& marks,
                  Commands& commands) {
   marks.clear();
-  if (view.text_log != nullptr) view.text_log->entries.clear();
+  if (view.text_log != nullptr) {
+    view.text_log->entries.clear();
+    view.text_log->boxes.clear();
+  }
   view.hover = view.next_hover;
   view.next_hover = {};
   handle_keys(frame, selection, view, commands);

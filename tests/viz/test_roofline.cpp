@@ -140,7 +140,7 @@ TEST(RooflineLayout, PartsStayInsideAndApart) {
   const RooflineText text{17, 45, 300};
   for (const float w : {320.0F, 500.0F, 860.0F, 1500.0F}) {
     for (const float note : {0.0F, 22.0F}) {
-      const float least = least_roofline_height(w, 1.0F, text, note);
+      const float least = least_roofline_height(w, 1.0F, text, note, 900.0F);
       for (const float h : {least, least + 90.0F, 900.0F}) {
         const Rect body{10, 20, w, h};
         const RooflineLayout l = layout_roofline(body, 1.0F, text, note);

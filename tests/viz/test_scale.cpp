@@ -206,6 +206,39 @@ INSTANTIATE_TEST_SUITE_P(Modes, Scales, testing::Values(ScreenMode::explore, Scr
                            return mode.param == ScreenMode::present ? "present" : "explore";
                          });
 
+// Notch by notch the wheel shows every part: it stops where the upper edge cuts nothing, and skips nothing.
+TEST(ScrollingWindow, ComesToRestBetweenBoxesAndPassesNone) {
+  const Sample sample = sample::measured(sample::compared(sample::padded_decode()));
+  for (const StageView view : {StageView::tiles, StageView::heads, StageView::weights}) {
+    Headless screen(1024, 640, 2.0F);
+    screen.view.mode = ScreenMode::present;
+    screen.view.stage = view;
+    screen.selection.seq = 2;
+    screen.resize(1024, 640);
+    TextLog log;
+    screen.view.text_log = &log;
+    screen.draw(sample.frame);
+    screen.draw(sample.frame);
+    const Names own = view == StageView::tiles ? kTiles : view == StageView::heads ? kHeads : kStrip;
+    Seen seen;
+    seen.missing.insert(own.begin(), own.end());
+    seen.missing.erase("tiles/row/0");  // the table has a bar of its own, and stands at the current tile
+    const Rect panel = screen.marks.find(own[0].substr(0, own[0].find('/')))->rect;
+    ImGuiIO& io = ImGui::GetIO();
+    io.MousePos = {panel.x + 30.0F, panel.bottom() - 60.0F};
+    for (int notch = 0; notch < 12; ++notch) {
+      look(screen, log, seen);
+      io.MouseWheel = -1.0F;
+      screen.draw(sample.frame);
+      io.MouseWheel = 0.0F;
+      screen.draw(sample.frame);
+      screen.draw(sample.frame);
+    }
+    EXPECT_TRUE(seen.missing.empty()) << "view " << static_cast<int>(view) << list_of(seen.missing);
+    EXPECT_TRUE(seen.faults.empty()) << list_of(seen.faults);
+  }
+}
+
 TEST(FittingScale, IsWhatAWindowHasRoomForAndIsSaidInWords) {
   EXPECT_FLOAT_EQ(fitting_scale(ScreenMode::explore, 1024, 640), 1.6F);
   EXPECT_GE(fitting_scale(ScreenMode::explore, 1920, 1080), 2.5F);

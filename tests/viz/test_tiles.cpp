@@ -266,7 +266,12 @@ TEST(Tiles, FitsEverySizeFromOneTileToHundreds) {
 TEST(TileLayout, PartsDoNotOverlapAndThePageHoldsTheCursor) {
   for (const float w : {200.0F, 500.0F, 1500.0F}) {
     for (const bool splits : {false, true}) {
-      const TileNeeds needs{.width = w, .splits = splits, .tiles = 8, .control_lines = w < 500.0F ? 3 : 1};
+      const TileNeeds needs{.width = w,
+                            .splits = splits,
+                            .tiles = 8,
+                            .control_lines = w < 500.0F ? 3 : 1,
+                            .seen = 1400.0F,
+                            .note = 16.0F};
       const float least = least_tiles_height(needs);
       for (float h = least; h < 1400.0F; h += 37.0F) {
         const TileLayout layout = layout_tiles({10.0F, 20.0F, w, h}, needs);
@@ -285,6 +290,15 @@ TEST(TileLayout, PartsDoNotOverlapAndThePageHoldsTheCursor) {
         EXPECT_LE(layout.gauges.bottom(), layout.table.y);
       }
     }
+  }
+  for (const float seen : {112.0F, 130.0F, 160.0F, 240.0F}) {
+    const TileNeeds low{.width = 700.0F, .splits = true, .tiles = 8, .seen = seen, .note = 16.0F};
+    const TileLayout layout = layout_tiles({0.0F, 0.0F, 700.0F, least_tiles_height(low)}, low);
+    EXPECT_LE(std::max(layout.gauges.bottom(), layout.footer.bottom()), seen - low.note)
+        << "numbers and invariant are seen first";
+    EXPECT_LE(layout.plot.h, 112.5F);
+    EXPECT_GE(layout.plot.h, 79.5F);
+    EXPECT_GT(layout.merge.h, 15.0F);
   }
   for (int cursor = 0; cursor < 512; ++cursor) {
     const TileStrip strip = layout_tile_strip({0.0F, 0.0F, 400.0F, 40.0F}, 4090, 8, cursor, 14.0F);

@@ -56,6 +56,25 @@ bool cut_number(const TextLog::Entry& entry) {
   return digit(1) || (kept.ends_with('.') && digit(2));
 }
 
+/// Neither whole nor out of sight. What is higher than its part cannot be whole.
+bool cut(const TextLog::Box& box) {
+  const Rect& rect = box.rect;
+  const Rect& clip = box.clip;
+  if (clip.w <= 0.0F || clip.h <= 0.0F || rect.right() <= clip.x + kTolerance ||
+      rect.x >= clip.right() - kTolerance)
+    return false;
+  if (rect.bottom() <= clip.y + kTolerance || rect.y >= clip.bottom() - kTolerance) return false;
+  const bool sideways = rect.x < clip.x - kTolerance || rect.right() > clip.right() + kTolerance;
+  const bool upright = rect.y < clip.y - kTolerance || rect.bottom() > clip.bottom() + kTolerance;
+  return sideways || (upright && (box.part_h == 0.0F || rect.h <= box.part_h));
+}
+
+std::string told(const TextLog::Box& box) {
+  return fmt::format("{} in {} at {:.0f},{:.0f} {:.0f}x{:.0f}, seen from {:.0f},{:.0f} to {:.0f},{:.0f}",
+                     box.name, box.panel, box.rect.x, box.rect.y, box.rect.w, box.rect.h, box.clip.x,
+                     box.clip.y, box.clip.right(), box.clip.bottom());
+}
+
 }  // namespace
 
 std::vector<std::string> faults_of(const TextLog& log) {
@@ -67,6 +86,9 @@ std::vector<std::string> faults_of(const TextLog& log) {
     if (cut(entry)) out.push_back("cut: " + told(entry));
     if (cut_number(entry)) out.push_back("cut number: " + told(entry));
     panels[entry.panel].push_back(&entry);
+  }
+  for (const TextLog::Box& box : log.boxes) {
+    if (cut(box)) out.push_back("cut box: " + told(box));
   }
   for (auto& [panel, entries] : panels) {
     std::sort(entries.begin(), entries.end(),

@@ -12,6 +12,7 @@ namespace {
 // In pixels at scale 1.
 constexpr float kLeastChartW = 280.0F;
 constexpr float kLeastChartH = 200.0F;
+constexpr float kLowChartH = 110.0F;  // in a part that shows no more at once
 constexpr float kChartGap = 14.0F;
 constexpr float kListRows = 6.0F;  // that a list below the chart shows at least
 
@@ -21,11 +22,11 @@ bool list_beside(float width, float scale, const RooflineText& text) {
 
 }  // namespace
 
-float least_roofline_height(float width, float scale, const RooflineText& text, float note_h) {
+float least_roofline_height(float width, float scale, const RooflineText& text, float note_h, float seen) {
   const float gap = std::round(kChartGap * scale);
   const float note = note_h > 0.0F ? note_h + gap : 0.0F;
   const float list = list_beside(width, scale, text) ? 0.0F : gap + kListRows * text.line;
-  return std::ceil(note + kLeastChartH * scale + list);
+  return std::ceil(note + std::clamp(seen, kLowChartH * scale, kLeastChartH * scale) + list);
 }
 
 RooflineLayout layout_roofline(const Rect& body, float scale, const RooflineText& text, float note_h) {
@@ -38,6 +39,7 @@ RooflineLayout layout_roofline(const Rect& body, float scale, const RooflineText
   const float left = text.y_label + std::round(6.0F * scale);
   const float foot = 2.0F * text.line + std::round(4.0F * scale);  // tick labels and the axis's name
   const Rect chart = area.rest;
+  out.chart = chart;
   out.plot = {chart.x + left, chart.y + text.line, chart.w - left - std::round(8.0F * scale),
               chart.h - foot - text.line};
   return out;

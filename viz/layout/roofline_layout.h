@@ -18,11 +18,13 @@ struct RooflineText {
 
 struct RooflineLayout {
   Rect note;  // above the chart; h = 0: none
-  Rect plot;  // within the axes
+  Rect chart;
+  Rect plot;  // of the chart, within its axes
   Rect list;
 };
-/// Height from which chart and list have room.
-float least_roofline_height(float width, float scale, const RooflineText& text, float note_h);
+/// Height from which chart and list have room. Where that scrolls the chart is no higher than `seen`, what is
+/// on screen at once.
+float least_roofline_height(float width, float scale, const RooflineText& text, float note_h, float seen);
 /// The list stands beside the chart where that has the width, else below it. `note_h` is the height of what
 /// is said above the chart, 0: nothing. PRECOND: body.h >= least_roofline_height(..).
 RooflineLayout layout_roofline(const Rect& body, float scale, const RooflineText& text, float note_h);

@@ -18,7 +18,11 @@ constexpr Lengths kTight{6.0F, 24.0F, 36.0F, 18.0F, 24.0F, 20.0F};
 constexpr float kTileRow = 20.0F;
 constexpr float kMinPlot = 112.0F;
 constexpr float kMinGauges = 112.0F;
+constexpr float kLowPlot = 80.0F;
+constexpr float kLowStrip = 32.0F;
 constexpr float kBesideFrom = 460.0F;  // narrower: the gauges stand below the scores
+constexpr float kNumberLine = 18.0F;   // of the gauges without their bars
+constexpr float kTwoColumnsFrom = 640.0F;
 
 struct Heights {
   float gap, controls, strip, footer, merge, picture, table;
@@ -55,11 +59,47 @@ void place_picture(TileLayout& out, const Rect& picture, const TileNeeds& needs,
   out.plot = area.rest;
 }
 
+/// Of a part that shows no more at once than some of it.
+struct LowHeights : Heights {
+  float numbers = 0.0F, plot = 0.0F;
+  bool strip_first = false;
+  float low_all() const { return all() - picture + numbers + plot + gap; }
+};
+
+LowHeights low_heights_of(const TileNeeds& needs) {
+  const auto px = [&](float length) { return std::round(length * needs.scale); };
+  LowHeights out{heights_of(needs, kTight)};
+  out.numbers = px(kNumberLine) * (needs.width >= px(kTwoColumnsFrom) ? 2.0F : 4.0F);
+  out.strip -= px(kTight.strip) - px(kLowStrip);
+  const float first = out.controls + out.numbers + out.footer + 2.0F * out.gap + needs.note;
+  out.strip_first = first + out.strip + out.gap <= needs.seen;
+  out.plot = std::min(px(kMinPlot), std::max(px(kLowPlot), needs.seen - needs.note));
+  return out;
+}
+
+TileLayout layout_low(const Rect& body, const LowHeights& h) {
+  TileLayout out;
+  Cutter pile{body, h.gap};
+  out.controls = pile.top(h.controls);
+  if (h.strip_first) out.strip = pile.top(h.strip);
+  out.gauges = pile.top(h.numbers);
+  out.footer = pile.top(h.footer);
+  if (!h.strip_first) out.strip = pile.top(h.strip);
+  out.table = pile.top(h.table);
+  if (h.merge > 0.0F) out.merge = pile.top(h.merge);
+  out.plot = pile.rest;
+  return out;
+}
+
 }  // namespace
 
-float least_tiles_height(const TileNeeds& needs) { return heights_of(needs, kTight).all(); }
+float least_tiles_height(const TileNeeds& needs) {
+  const float all = heights_of(needs, kTight).all();
+  return all <= needs.seen ? all : low_heights_of(needs).low_all();
+}
 
 TileLayout layout_tiles(const Rect& body, const TileNeeds& needs) {
+  if (heights_of(needs, kTight).all() > needs.seen) return layout_low(body, low_heights_of(needs));
   Heights h = heights_of(needs, kComfortable);
   if (h.all() > body.h) h = heights_of(needs, kTight);
   TileLayout out;

@@ -23,8 +23,11 @@ struct TileNeeds {
   bool splits = false;  // brackets above the strip, and the merge below the table
   int tiles = 1;        // rows of the table
   int control_lines = 1;
+  float seen = 0.0F;  // pixels of the panel that are on screen at once
+  float note = 0.0F;  // pixels of them that telling of more below takes
 };
-/// Height from which every part has room, pixels.
+/// Height from which every part has room, pixels. More than needs.seen: it scrolls, and what is seen first
+/// are the numbers of the tile and the invariant, without bars; the plot comes last.
 float least_tiles_height(const TileNeeds& needs);
 /// PRECOND: body.h >= least_tiles_height(needs).
 TileLayout layout_tiles(const Rect& body, const TileNeeds& needs);

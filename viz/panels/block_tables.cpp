@@ -16,6 +16,8 @@ namespace attn::viz {
 namespace {
 
 constexpr float kRowGap = 4.0F;
+constexpr float kCell = 22.0F;
+constexpr float kLowCell = 16.0F;      // where rows of the other height have no room
 constexpr float kFormulaLine = 19.0F;  // px at scale 1
 
 /// Position whose slot is explained: the hovered or selected key of the sequence, else the newest token that
@@ -96,15 +98,31 @@ std::vector<TableRow> rows_of(const Frame& frame) {
   return rows;
 }
 
-constexpr float kMore = 30.0F;  // px at scale 1: "+12" entries outside the window of columns
+// In px at scale 1.
+constexpr float kMore = 30.0F;  // "+12" entries outside the window of columns
+constexpr float kScrollBar = 12.0F;
+constexpr float kStackGap = 20.0F;
+constexpr int kMostStacks = 3;
+
+/// How the tables stand in a list: side by side where not all have room below each other.
+struct Arrangement {
+  int stacks = 1;
+  std::size_t per_stack = 1;  // tables below each other
+  float row_h = 0.0F;
+  float height = 0.0F;  // of the highest stack
+};
 
 struct TableLook {
   float chip_x = 0, x0 = 0, top = 0, pitch = 0, cell_w = 0, cell_h = 0, row_h = 0;
   int first = 0, end = 0;  // columns on screen
   int width = 0;           // of the batch's block_tables, -1 padded; 0: the step passes none
+  int longest = 0;         // table
+  std::size_t per_stack = 0;
+  float stack_w = 0;
+  float aside(std::size_t row) const { return stack_w * static_cast<float>(row / per_stack); }
   Rect cell(std::size_t row, int column) const {
-    return {x0 + pitch * static_cast<float>(column - first), top + row_h * static_cast<float>(row), cell_w,
-            cell_h};
+    return {x0 + aside(row) + pitch * static_cast<float>(column - first),
+            top + row_h * static_cast<float>(row % per_stack), cell_w, cell_h};
   }
 };
 
@@ -160,7 +178,7 @@ void draw_row(Ui& ui, const std::vector<TableRow>& rows, std::size_t r, const Ta
   const trace::SeqState& seq = *rows[r].seq;
   const int count = static_cast<int>(seq.block_table.size());
   const Rect head = look.cell(r, look.first);
-  letter_chip(ui, {look.chip_x, head.y, ui.px(24), look.cell_h}, seq.id);
+  letter_chip(ui, {look.chip_x + look.aside(r), head.y, ui.px(24), look.cell_h}, seq.id);
   const std::vector<int> changed = changed_entries(ui.frame, seq.id);
   for (int i = look.first; i < look.end; ++i) {
     const Rect own = look.cell(r, i);
@@ -184,27 +202,30 @@ void draw_row(Ui& ui, const std::vector<TableRow>& rows, std::size_t r, const Ta
     answer_cell(ui, own, seq, i, fresh);
   }
   if (count == 0)
-    text_in(ui, FontRole::small, {look.x0, head.y, ui.px(80), look.cell_h}, ui[Color::muted], "no blocks",
+    text_in(ui, FontRole::small, {head.x, head.y, ui.px(80), look.cell_h}, ui[Color::muted], "no blocks",
             Align::left);
   const auto more = [&](float x, int entries, Align align) {
     if (entries > 0)
       text_in(ui, FontRole::mono_small, {x, head.y, ui.px(kMore), look.cell_h}, ui[Color::muted],
               fmt::format("+{}", entries), align);
   };
-  more(look.x0 - ui.px(kMore + 4), std::min(count, look.first), Align::right);
+  more(head.x - ui.px(kMore + 4), std::min(count, look.first), Align::right);
   more(look.cell(r, look.end).x, count - look.end, Align::left);
 }
 
 /// Columns: all that fit, else a window that holds the explained entry, the same for all rows.
-TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& list, float top,
-                  int lit_index) {
+TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& list, float top, int lit_index,
+                  const Arrangement& arrangement) {
   const trace::StepRecord& step = *ui.frame.step;
   TableLook look;
   look.cell_w =
       text_width(ui, FontRole::mono, std::to_string(std::max<std::size_t>(10, step.blocks.size()))) +
       ui.px(10);
-  look.cell_h = ui.px(22);
-  look.row_h = look.cell_h + ui.px(kRowGap);
+  look.row_h = arrangement.row_h;
+  look.per_stack = arrangement.per_stack;
+  look.stack_w =
+      std::floor((list.w - ui.px(kScrollBar) + ui.px(kStackGap)) / static_cast<float>(arrangement.stacks));
+  look.cell_h = look.row_h - ui.px(kRowGap);
   look.pitch = look.cell_w + ui.px(3);
   look.chip_x = list.x;
   look.x0 = list.x + ui.px(30);
@@ -212,11 +233,13 @@ TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& l
   if (step.block_tables)
     for (const auto& table : *step.block_tables)
       look.width = std::max(look.width, static_cast<int>(table.size()));
-  int longest = look.width;
-  for (const TableRow& row : rows) longest = std::max(longest, static_cast<int>(row.seq->block_table.size()));
-  const float scroll_bar = ui.px(12);
+  look.longest = look.width;
+  for (const TableRow& row : rows)
+    look.longest = std::max(look.longest, static_cast<int>(row.seq->block_table.size()));
+  const int longest = look.longest;
+  const float right = list.x + look.stack_w - ui.px(kStackGap);
   const auto fitting = [&](float sides) {
-    return std::max(1, static_cast<int>((list.right() - look.x0 - scroll_bar - sides) / look.pitch));
+    return std::max(1, static_cast<int>((right - look.x0 - sides) / look.pitch));
   };
   int room = fitting(0.0F);
   if (longest > room) {
@@ -228,31 +251,56 @@ TableLook look_of(const Ui& ui, const std::vector<TableRow>& rows, const Rect& l
   return look;
 }
 
+/// Rows as high as they like to be, in as few stacks as they fit in; else low rows in as many stacks as have
+/// the width.
+Arrangement arrange(const Ui& ui, const std::vector<TableRow>& rows, const Rect& list) {
+  const auto of = [&](int stacks, float cell) {
+    Arrangement out;
+    out.stacks = stacks;
+    out.per_stack = std::max<std::size_t>(
+        1, (rows.size() + static_cast<std::size_t>(stacks) - 1) / static_cast<std::size_t>(stacks));
+    out.row_h = ui.px(cell) + ui.px(kRowGap);
+    out.height = out.row_h * static_cast<float>(out.per_stack) - ui.px(kRowGap);
+    return out;
+  };
+  const TableLook alone = look_of(ui, rows, list, 0.0F, -1, of(1, kCell));
+  const float stack_w = alone.x0 - list.x + alone.pitch * static_cast<float>(alone.longest);
+  const int most = std::clamp(
+      static_cast<int>((list.w - ui.px(kScrollBar) + ui.px(kStackGap)) / (stack_w + ui.px(kStackGap))), 1,
+      kMostStacks);
+  for (int stacks = 1; stacks <= most; ++stacks)
+    if (const Arrangement out = of(stacks, kCell); out.height <= list.h) return out;
+  return of(most, std::max(kLowCell, (font_pixels(FontRole::mono) + 2.0F) / ui.scale));
+}
+
 /// Brings the row of the focused sequence into sight when the focus changes; the wheel still scrolls then.
-void follow_focus(Ui& ui, const std::vector<TableRow>& rows, float row_h, float height, int focus) {
+void follow_focus(Ui& ui, const std::vector<TableRow>& rows, float row_h, float height, int focus,
+                  std::size_t per_stack) {
   int& followed = ui.view.data.lists.tables_seq;
   if (followed == focus) return;
   followed = focus;
   const auto at =
       std::find_if(rows.begin(), rows.end(), [&](const TableRow& r) { return r.seq->id == focus; });
-  follow_row(ui, row_h, height, static_cast<int>(at - rows.begin()));
+  follow_row(ui, row_h, height, static_cast<int>(at - rows.begin()) % static_cast<int>(per_stack));
 }
 
 /// Rows of cells in a list that scrolls where a few do not fit.
-void draw_list(Ui& ui, const std::vector<TableRow>& rows, Rect list, int focus, int lit_index) {
-  const float row_h = look_of(ui, rows, list, 0.0F, lit_index).row_h;
+void draw_list(Ui& ui, std::vector<TableRow> rows, Rect list, int focus, int lit_index,
+               const Arrangement& arrangement) {
+  const float row_h = arrangement.row_h;
+  for (std::size_t r = 0; r < rows.size(); r += arrangement.per_stack) rows[r].common = 0;  // none above it
   // No row is cut; the last one needs no gap below it.
   list.h = std::max(row_h, std::floor((list.h + ui.px(kRowGap)) / row_h) * row_h) - ui.px(kRowGap);
   const float top = begin_scroll(ui, "tables/list", list);
-  follow_focus(ui, rows, row_h, list.h + ui.px(kRowGap), focus);
-  const TableLook look = look_of(ui, rows, list, top, lit_index);
+  follow_focus(ui, rows, row_h, list.h + ui.px(kRowGap), focus, arrangement.per_stack);
+  const TableLook look = look_of(ui, rows, list, top, lit_index, arrangement);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const Rect row{list.x, look.cell(r, 0).y, list.w, look.row_h};
     // A bracket is drawn by its first row, which may be above what is shown.
     const bool seen = visible_part(ui, row).w > 0.0F || (r + 1 < rows.size() && rows[r + 1].common > 0);
     if (seen) draw_row(ui, rows, r, look, rows[r].seq->id == focus ? lit_index : -1);
   }
-  end_scroll(ui, look.cell(rows.size(), 0).y - ui.px(kRowGap), look.row_h);
+  end_scroll(ui, top + arrangement.height, row_h);
 }
 
 constexpr std::size_t kMostListed = 8;  // tables of more sequences that do not fit are drawn as lines
@@ -264,7 +312,8 @@ void draw_many(Ui& ui, const std::vector<TableRow>& rows, const Rect& area, int 
   const auto own = std::ranges::find_if(rows, [&](const TableRow& row) { return row.seq->id == focus; });
   if (own == rows.end()) return;
   const std::vector<TableRow> alone = {{own->seq, 0}};
-  const TableLook look = look_of(ui, alone, area, area.y, lit_index);
+  const TableLook look =
+      look_of(ui, alone, area, area.y, lit_index, {.row_h = ui.px(kCell) + ui.px(kRowGap)});
   draw_row(ui, alone, 0, look, lit_index);
   const float y = area.y + look.row_h + ui.px(2);
   draw_tables_map(ui, seqs, {area.x + ui.px(2), y, area.w - ui.px(4), area.bottom() - y - ui.px(2)}, focus);
@@ -287,10 +336,11 @@ void draw_tables(Ui& ui, int focus) {
   const float all_h = ui.px(26) * static_cast<float>(rows.size()) - ui.px(kRowGap);
   const float formula_h = ui.px(kFormulaLine * (ui.body.h >= all_h + ui.px(42) ? 2.0F : 1.0F) + 4.0F);
   const Rect list{ui.body.x, ui.body.y, ui.body.w, std::max(ui.px(22), ui.body.h - formula_h)};
-  if (rows.size() > kMostListed && all_h > list.h)
+  const Arrangement arrangement = arrange(ui, rows, list);
+  if (rows.size() > kMostListed && arrangement.height > list.h)
     draw_many(ui, rows, list, focus, lit_index);
   else
-    draw_list(ui, rows, list, focus, lit_index);
+    draw_list(ui, rows, list, focus, lit_index, arrangement);
   draw_formula(ui, {ui.body.x, ui.body.bottom() - formula_h + ui.px(4), ui.body.w, formula_h - ui.px(4)},
                focused);
 }

@@ -246,6 +246,7 @@ void draw_difference(Ui& ui, const trace::CompareView& compare, const Rect& rect
   const float cell_w = std::min(room / static_cast<float>(grid.columns()), most);
   const Rect cells{rect.x + label_w, top, cell_w * static_cast<float>(grid.columns()),
                    cell_h * static_cast<float>(heads)};
+  keep_whole(ui, cells, "compare/diff");
   draw_labels(ui, grid, cells, cell_w, cell_h);
   draw_cells(ui, grid, cells, cell_w, cell_h);
   ring_worst(ui, grid, cells, cell_w, cell_h);

@@ -280,6 +280,7 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
   const float head_room = font_pixels(FontRole::mono_small) + ui.px(6);  // numbers above full bars
   strip.plot = {rect.x + axis_w, rect.y + top_h + head_room, rect.w - axis_w - ui.px(2),
                 rect.h - top_h - head_room - blocks_h - look.tokens_h - ui.px(6)};
+  keep_whole(ui, {rect.x, strip.plot.y, rect.w, rect.bottom() - strip.plot.y}, input.prefix + "/bars");
   if (top_h > 0.0F) draw_decode_top(ui, strip, {rect.x, rect.y, rect.w, top_h});
   draw_axis(ui, strip, {rect.x, rect.y, axis_w, rect.h});
   draw_block_ground(ui, strip);

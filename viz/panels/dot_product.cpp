@@ -226,6 +226,7 @@ void draw_dot_product(Ui& ui, const WeightsInput& in, const Rect& area) {
     text_in(ui, FontRole::mono, label, ui[lit(ui, kRowNames[i]) ? Color::accent : Color::muted], kLabels[i],
             Align::left);
     if (touch(ui, label).hovered) ui.view.next_hover.name = kRowNames[i];
+    keep_whole(ui, {bars.x, y, bars.w, bar_h}, in.prefix + "/dots");
     draw_bars(ui, *parts[i], {bars.x, y + 1.0F, bars.w, bar_h - 3.0F});
   }
   touch_dims(ui, in, rows, products, bars);

@@ -88,6 +88,7 @@ void draw_kv_tile(Ui& ui, const HeadMapping& map, int kv, const Rect& tile, floa
   text_in(ui, FontRole::small, {line_box.x + left, line_box.y, line_box.w - left, line_box.h},
           ui[Color::muted], first_fitting(ui, FontRole::small, line_box.w - left, {words, readers, ""}),
           Align::right);
+  keep_whole(ui, tile, "heads/kv");
   ui.marks.add(fmt::format("heads/kv/{}", kv), visible_part(ui, tile),
                fmt::format("K/V head {} is read by query heads {}", kv, readers), source_of(map));
 }

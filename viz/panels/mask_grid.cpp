@@ -165,6 +165,7 @@ void draw_mask_cells(Ui& ui, const MaskDrawing& d, bool dragged) {
     if (d.mask.preview()) draw_changes(ui, grid, d.rows[i], static_cast<int>(i));
     draw_pad_label(ui, grid, d.rows[i], static_cast<int>(i));
   }
+  keep_whole(ui, area, "mask/cells");
   ui.marks.add("mask/cells", visible_part(ui, area));
   touch_cells(ui, d, dragged);
   draw_rings(ui, d);

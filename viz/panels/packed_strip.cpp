@@ -14,6 +14,8 @@
 namespace attn::viz {
 namespace {
 
+constexpr float kFlag = 14.0F;  // px at scale 1: height of a number on a ruler
+
 struct Bands {
   float flags_k, k_top, k_bottom, q_top, q_bottom, flags_q;  // y of each band
 };
@@ -39,7 +41,7 @@ struct Strip {
 
 Bands bands_of(const Ui& ui) {
   const float flag = ui.px(15);
-  const float spare = std::max(ui.px(20), ui.body.h - 2.0F * flag);
+  const float spare = std::max(ui.px(20), ui.body.h - flag - ui.px(2) - ui.px(kFlag));
   const float bar = std::min(ui.px(30), std::floor(spare * 0.38F));
   Bands b{};
   b.flags_k = ui.body.y;
@@ -77,7 +79,7 @@ void draw_flag(Ui& ui, const Strip& strip, Ruler& ruler, std::size_t index, int 
   line(ui, x, ruler.tick_y0, x, ruler.tick_y1, ui[Color::stroke], 1.0F);
   if (text_x < ruler.free_from || (!total && text_x + w + ui.px(5) > ruler.free_to)) return;
   if (text_x + w > strip.area.right() + 1.0F) return;
-  const Rect box{text_x, ruler.text_y, w, ui.px(14)};
+  const Rect box{text_x, ruler.text_y, w, ui.px(kFlag)};
   text_in(ui, FontRole::mono_small, {box.x, box.y, w + 1.0F, box.h},
           ui[lit(ui, ruler.name) ? Color::accent : Color::text], text, Align::left);
   ruler.free_from = text_x + w + ui.px(5);
@@ -118,11 +120,14 @@ void draw_cells(Ui& ui, const Strip& strip, const StripSegment& s) {
     const auto at = static_cast<std::size_t>(t);
     if (at >= seq.token_ids.size() || w < ui.px(14)) continue;
     const std::string label = token_label(ui.frame, seq.token_ids[at]);
-    // Where it has no room, that there is one: the hover card has it.
-    const bool roomy = w >= ui.px(30) || text_width(ui, FontRole::mono_small, label) + ui.px(4) <= w;
     const float inset = ui.px(t == 0 ? 5 : 2);  // beside the notch
-    text_in(ui, FontRole::mono_small, {x + inset, k_bar.y, w - inset - ui.px(2), k_bar.h},
-            t < s.cached() ? ui[Color::text] : on_hue, roomy ? label : "\xE2\x80\xA6", Align::center);
+    const Rect box{x + inset, k_bar.y, w - inset - ui.px(2), k_bar.h};
+    // Cut short it must keep a few letters; else its number, else nothing: the hover card has it.
+    const bool roomy = w >= ui.px(30);
+    const std::string_view shown = roomy ? std::string_view(label)
+                                         : first_fitting(ui, FontRole::mono_small, box.w,
+                                                         {label, std::to_string(seq.token_ids[at]), ""});
+    text_in(ui, FontRole::mono_small, box, t < s.cached() ? ui[Color::text] : on_hue, shown, Align::center);
   }
   for (int r = 0; r < s.q1 - s.q0; ++r) {
     const float x = std::round(q_bar.x + static_cast<float>(r) * w);

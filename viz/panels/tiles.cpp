@@ -63,6 +63,31 @@ struct TileLine {
   }
 };
 
+constexpr std::string_view kRescaleLabel = "\xE2\x86\xBB next rescale";
+constexpr std::string_view kSizesLabel = "keys per tile";
+
+std::string place_text(const TileRow& row) {
+  const int last = static_cast<int>(row.tiles.size()) - 1;
+  return row.finished ? fmt::format("all {} done", last + 1) : counted_text("tile", row.cursor, last + 1);
+}
+
+/// Room for the text at any tile.
+float place_width(const Ui& ui, const TileRow& row) {
+  const int last = static_cast<int>(row.tiles.size()) - 1;
+  return std::max(text_width(ui, FontRole::strong, counted_text("tile", last, last + 1)),
+                  text_width(ui, FontRole::strong, fmt::format("all {} done", last + 1))) +
+         ui.px(8);
+}
+
+float query_width(const Ui& ui, const TileRow& row) {
+  return text_width(ui, FontRole::text, counted_text("query", row.rows.q_len - 1, row.rows.q_len)) + ui.px(8);
+}
+
+float sizes_width(const Ui& ui, const TileLine& line) {
+  return text_width(ui, FontRole::text, kSizesLabel) + ui.px(8) + line.width("plan") +
+         3.0F * std::max(line.line_h, line.width("16")) + 4.0F * ui.px(4);
+}
+
 void draw_walk(Ui& ui, const TileRow& row, TileLine& line) {
   const int last = static_cast<int>(row.tiles.size()) - 1;
   const int back = row.finished ? last : row.cursor - 1;
@@ -71,19 +96,16 @@ void draw_walk(Ui& ui, const TileRow& row, TileLine& line) {
   if (button(ui, "tiles/prev", line.take(side), "\xE2\x80\xB9", "the tile before (Left at grain tile)",
              back >= 0))
     go_to_tile(ui, row, back);
-  const std::string where =
-      row.finished ? fmt::format("all {} done", last + 1) : counted_text("tile", row.cursor, last + 1);
-  const float text_w = text_width(ui, FontRole::strong, counted_text("tile", last, last + 1));
-  const Rect box = line.take(std::max(text_w, text_width(ui, FontRole::strong, where)) + ui.px(8));
+  const std::string where = place_text(row);
+  const Rect box = line.take(place_width(ui, row));
   text_in(ui, FontRole::strong, box, ui[Color::text], where, Align::center);
   mark(ui, "tiles/cursor", box, where, "Selection: tile");
   if (button(ui, "tiles/next", line.take(side), "\xE2\x80\xBA", "the next tile (Right at grain tile)",
              on <= last))
     go_to_tile(ui, row, on);
   const int rescale = row.next_rescale();
-  const std::string_view label = "\xE2\x86\xBB next rescale";
-  line.group(line.width(label));
-  if (button(ui, "tiles/rescale", line.take(line.width(label)), label,
+  line.group(line.width(kRescaleLabel));
+  if (button(ui, "tiles/rescale", line.take(line.width(kRescaleLabel)), kRescaleLabel,
              rescale >= 0 ? fmt::format("tile {} raises the maximum: what was accumulated shrinks", rescale)
                           : std::string("none left in this row: runs on to the next step that has one"))) {
     if (rescale >= 0)
@@ -96,7 +118,7 @@ void draw_walk(Ui& ui, const TileRow& row, TileLine& line) {
 void draw_row_choice(Ui& ui, const TileRow& row, TileLine& line) {
   if (row.rows.q_len <= 1) return;
   const std::string label = counted_text("query", row.q_row, row.rows.q_len);
-  const float text_w = text_width(ui, FontRole::text, label) + ui.px(8);
+  const float text_w = query_width(ui, row);
   const float side = line.line_h;
   line.x += line.x > 0.0F ? ui.px(12) : 0.0F;
   line.group(text_w + 2.0F * side + ui.px(8));
@@ -118,15 +140,14 @@ void draw_row_choice(Ui& ui, const TileRow& row, TileLine& line) {
 /// At the right end of their line.
 void draw_sizes(Ui& ui, const TileRow& row, TileLine& line) {
   const Switch* entry = find_switch(ui, "k_tile");
-  const std::string_view label = "keys per tile";
   const float plan_w = line.width("plan");
   const float each = std::max(line.line_h, line.width("16"));
-  const float label_w = text_width(ui, FontRole::text, label) + ui.px(8);
-  const float all = label_w + plan_w + 3.0F * each + 4.0F * ui.px(4);
+  const float label_w = text_width(ui, FontRole::text, kSizesLabel) + ui.px(8);
+  const float all = sizes_width(ui, line);
   line.group(all);
   line.x = std::max(line.x, line.area.w - all);
   const Rect box = line.take(label_w);
-  text_in(ui, FontRole::text, box, ui[Color::muted], label, Align::left);
+  text_in(ui, FontRole::text, box, ui[Color::muted], kSizesLabel, Align::left);
   mark(ui, "tiles/k_tile", box, fmt::format("k_tile {}", row.k_tile), "the attention kernel's plan");
   name_tag(ui, box, "k_tile");
   const std::string now = entry ? entry->value : "";
@@ -151,10 +172,22 @@ void draw_controls(Ui& ui, const TileRow& row, const Rect& rect, int lines) {
   draw_sizes(ui, row, line);
 }
 
-/// How many lines the controls take: their widths hardly depend on the row.
-int control_lines(const Ui& ui, const TileRow& row) {
-  const bool rows = row.rows.q_len > 1;
-  return ui.body.w >= ui.px(rows ? 790 : 610) ? 1 : ui.body.w >= ui.px(rows ? 500 : 320) ? 2 : 3;
+/// How many lines the controls take, the same for every tile of the row.
+int control_lines(Ui& ui, const TileRow& row) {
+  // Beside a scroll bar, and as high as they get.
+  TileLine line{ui, {0.0F, 0.0F, ui.body.w - ui.px(5), 0.0F}, ui.px(26)};
+  const float side = line.line_h;
+  line.take(2.0F * side + place_width(ui, row) + 2.0F * ui.px(4));
+  line.group(line.width(kRescaleLabel));
+  line.take(line.width(kRescaleLabel));
+  if (row.rows.q_len > 1) {
+    const float w = query_width(ui, row) + 2.0F * side + ui.px(8);
+    line.x += ui.px(12);
+    line.group(w);
+    line.take(w);
+  }
+  line.group(sizes_width(ui, line));
+  return 1 + static_cast<int>(std::round(line.y / (line.line_h + ui.px(4))));
 }
 
 /// Says why there is nothing, and offers the way out when there is one.
@@ -175,7 +208,8 @@ void draw_missing(Ui& ui, const std::string& why) {
 
 void draw_tile_parts(Ui& ui, const TileRow& row) {
   const int lines = control_lines(ui, row);
-  const TileNeeds needs{ui.body.w, ui.scale, !row.splits.empty(), static_cast<int>(row.tiles.size()), lines};
+  const TileNeeds needs{ui.body.w, ui.scale,  !row.splits.empty(), static_cast<int>(row.tiles.size()),
+                        lines,     ui.body.h, fold_note_height(ui)};
   const TallBody tall(ui, "tiles/parts", least_tiles_height(needs));
   const TileLayout layout = layout_tiles(ui.body, needs);
   draw_controls(ui, row, layout.controls, lines);

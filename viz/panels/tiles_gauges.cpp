@@ -27,12 +27,8 @@ Rect heading(Ui& ui, const Rect& rect, float y, std::string_view label, const st
   return box;
 }
 
-void draw_m(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) {
+void draw_m_axis(const Ui& ui, const TileRow& row, const Rect& bar) {
   const TileState& tile = row.now();
-  const Rect label =
-      heading(ui, rect, y, "m", tile_number(tile.m_old) + std::string(kArrow) + tile_number(tile.m_new),
-              tile_number(tile.m_new), ui[Color::text]);
-  const Rect bar{rect.x, label.bottom(), rect.w, bar_h};
   const float span = std::max(1e-6F, row.score_max - row.score_min);
   const float size = ui.px(9);
   const auto x_of = [&](float m) {
@@ -40,13 +36,21 @@ void draw_m(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) 
   };
   const float middle = std::round(bar.y + bar.h * 0.5F);
   line(ui, bar.x, middle, bar.right(), middle, ui[Color::border], ui.px(2));
-  if (!std::isinf(tile.m_old) && tile.m_old != tile.m_new)
+  if (!std::isinf(tile.m_old) && tile.m_old != tile.m_new) {
     line(ui, x_of(tile.m_old), middle, x_of(tile.m_new), middle, ui[Color::warning], ui.px(2));
-  if (!std::isinf(tile.m_old) && tile.m_old != tile.m_new)
     triangle_up(ui, x_of(tile.m_old) - size * 0.5F, middle - size * 0.5F, size, ui[Color::muted]);
+  }
   if (!std::isinf(tile.m_new))
     triangle_down(ui, x_of(tile.m_new) - size * 0.5F, middle - size * 0.5F, size, ui[Color::warning]);
-  const Rect whole{label.x, label.y, label.w, bar.bottom() - label.y};
+}
+
+void draw_m(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) {
+  const TileState& tile = row.now();
+  const Rect label =
+      heading(ui, rect, y, "m", tile_number(tile.m_old) + std::string(kArrow) + tile_number(tile.m_new),
+              tile_number(tile.m_new), ui[Color::text]);
+  if (bar_h > 0.0F) draw_m_axis(ui, row, {rect.x, label.bottom(), rect.w, bar_h});
+  const Rect whole{label.x, label.y, label.w, label.h + bar_h};
   mark(ui, "tiles/gauge/m", whole,
        fmt::format("m {}{}{}: the largest score so far; the axis runs over all scores of the row",
                    tile_number(tile.m_old), kArrow, tile_number(tile.m_new)),
@@ -79,6 +83,7 @@ void draw_length(Ui& ui, const TileRow& row, const Rect& bar, float old, float k
     return std::round(bar.w * std::clamp(v / std::max(1e-12F, most), 0.0F, 1.0F));
   };
   const Rgb hue = hue_of(ui, row.rows.seq);
+  if (bar.h <= 0.0F) return;
   fill(ui, bar, ui[Color::raised]);
   const float kept_w = w_of(kept);
   const float now_w = w_of(now);
@@ -113,9 +118,10 @@ void draw_o(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) 
                                tile_number(kept), tile_number(tile.o_new));
   const Rect label = heading(ui, rect, y, kNorm, tile.visited ? text : tile_number(tile.o_new),
                              tile_number(tile.o_new), ui[Color::text]);
-  const float half = std::floor((bar_h * 2.0F - ui.px(2)) * 0.5F);
+  const float between = bar_h > 0.0F ? ui.px(2) : 0.0F;
+  const float half = std::floor((bar_h * 2.0F - between) * 0.5F);
   const Rect before{rect.x, label.bottom(), rect.w, half};
-  const Rect after{rect.x, before.bottom() + ui.px(2), rect.w, half};
+  const Rect after{rect.x, before.bottom() + between, rect.w, half};
   draw_length(ui, row, before, tile.o_old, kept, kept, row.o_max);
   draw_length(ui, row, after, 0.0F, 0.0F, tile.o_new, row.o_max);
   const Rect whole{label.x, label.y, label.w, after.bottom() - label.y};
@@ -127,10 +133,26 @@ void draw_o(Ui& ui, const TileRow& row, const Rect& rect, float y, float bar_h) 
   name_tag(ui, whole, "o");
 }
 
+/// Four lines, or two of two.
+void draw_numbers(Ui& ui, const TileRow& row, const Rect& rect) {
+  const float text_h = ui.px(17);
+  const bool two = rect.h < 4.0F * text_h;
+  const float line_h = std::floor(rect.h / (two ? 2.0F : 4.0F));
+  const float w = two ? std::floor((rect.w - ui.px(24)) * 0.5F) : rect.w;
+  const Rect left{rect.x, rect.y, w, rect.h};
+  const Rect right{rect.right() - w, rect.y, w, rect.h};
+  draw_m(ui, row, left, rect.y, 0.0F);
+  draw_alpha(ui, row, left, rect.y + line_h);
+  const float y = two ? rect.y : rect.y + 2.0F * line_h;
+  draw_l(ui, row, right, y, 0.0F);
+  draw_o(ui, row, right, y + line_h, 0.0F);
+}
+
 }  // namespace
 
 void draw_tile_gauges(Ui& ui, const TileRow& row, const Rect& rect) {
   const float text_h = ui.px(17);
+  if (rect.h < 4.0F * (text_h + ui.px(7))) return draw_numbers(ui, row, rect);
   // Four headings, bars of one, one and two units, three gaps.
   const float rest = rect.h - 4.0F * text_h;
   const float bar_h = std::clamp(std::floor(rest * 0.16F), ui.px(7), ui.px(18));

@@ -14,7 +14,8 @@ namespace attn::viz {
 void draw_tile_strip(Ui& ui, const TileRow& row, const Rect& rect);
 /// Signed scores of the tile at the cursor, with the running maximum before and after it.
 void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect);
-/// m as a position, l and |o| as lengths: what was there shrinks, the tile is added.
+/// m as a position, l and |o| as lengths: what was there shrinks, the tile is added. In a low rectangle their
+/// numbers alone, in one or two columns.
 void draw_tile_gauges(Ui& ui, const TileRow& row, const Rect& rect);
 /// One line per tile.
 void draw_tile_table(Ui& ui, const TileRow& row, const Rect& rect);

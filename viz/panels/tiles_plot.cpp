@@ -141,6 +141,7 @@ std::string end_text(float score) {
 }  // namespace
 
 void draw_tile_scores(Ui& ui, const TileRow& row, const Rect& rect) {
+  keep_whole(ui, rect, "tiles/plot");
   const TileState& tile = row.now();
   const int keys = tile.end - tile.begin;
   const float label_w = ui.px(42), head = ui.px(18), tokens = ui.px(18);

@@ -37,13 +37,13 @@ std::string_view scale_tip(WeightScale scale) {
 // Pixels at scale 1: the least that a part can be read at.
 constexpr float kLeastMatrix = 132.0F;
 constexpr float kLeastScore = 112.0F;
-constexpr float kLeastStrip = 150.0F;
+constexpr float kLeastStrip = 140.0F;
 constexpr float kRoomy = 380.0F;  // a panel of this height has head miniatures
 
 /// In a low panel the matrix fills what is seen at once, and the other parts follow below.
 void draw_low_prefill(Ui& ui, const WeightsInput& in, float thumbs_h) {
   const float gap = ui.px(8);
-  const float matrix_h = std::max(ui.body.h - gap, ui.px(kLeastMatrix));
+  const float matrix_h = std::max(ui.body.h - gap - fold_note_height(ui), ui.px(kLeastMatrix));
   const float score_h = ui.px(kLeastScore);
   const TallBody tall(ui, "weights/parts",
                       matrix_h + gap + (thumbs_h > 0.0F ? thumbs_h + gap : 0.0F) + score_h + ui.px(4));
@@ -85,7 +85,8 @@ void draw_decode(Ui& ui, const WeightsInput& in) {
   const float gap = ui.px(6);
   const float mass_h = mass_bars_height(ui);
   const bool low = ui.body.h < ui.px(kLeastStrip) + gap + mass_h;
-  const float strip_h = low ? std::max(ui.body.h - ui.px(10), ui.px(kLeastStrip)) : ui.body.h - mass_h - gap;
+  const float strip_h =
+      low ? std::max(ui.body.h - gap - fold_note_height(ui), ui.px(kLeastStrip)) : ui.body.h - mass_h - gap;
   const TallBody tall(ui, "weights/parts", strip_h + gap + mass_h);
   Cutter rest{ui.body, gap};
   draw_decode_strip(ui, in, ui.view.attention.decode, rest.top(strip_h));

@@ -78,8 +78,9 @@ void draw_cell(const Ui& ui, const Matrix& m, int r, int c, float inset, bool nu
   const std::string text = fmt::format("{:.{}f}", num(weight), m.grid.cell_w >= ui.px(kThreeDigits) ? 3 : 2);
   const std::string_view digits(text);
   const bool whole = digits.front() != '0';  // 1.00: one leading digit fits only without the last
-  text_in(ui, FontRole::mono_small, box, ink_on(color),
-          whole ? digits.substr(0, digits.size() - 1) : digits.substr(1), Align::center);
+  const std::string_view shown = whole ? digits.substr(0, digits.size() - 1) : digits.substr(1);
+  if (text_width(ui, FontRole::mono_small, shown) <= box.w)
+    text_in(ui, FontRole::mono_small, box, ink_on(color), shown, Align::center);
 }
 
 void draw_quads(const Ui& ui, const Matrix& m) {
@@ -186,6 +187,7 @@ void add_cell_family(Ui& ui, const Matrix& m) {
 
 void touch_cells(Ui& ui, const Matrix& m, bool dragged) {
   const Rect area = m.grid.area();
+  keep_whole(ui, area, m.in.prefix + "/cells");
   ui.marks.add(m.in.prefix + "/cells", visible_part(ui, area),
                fmt::format("{} x {} weights", m.part.rows, m.part.cols),
                fmt::format("weights[{}, {}..{}, :] F32, {}", m.in.head, m.part.q0 + m.part.row0,

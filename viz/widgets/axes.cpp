@@ -91,7 +91,7 @@ void draw_color_bar(Ui& ui, const Rect& rect, Palette palette, WeightScale scale
     fill(ui, {x0, rect.y, x1 - x0, bar_h}, palette_color(palette, t));
   }
   outline(ui, {rect.x, rect.y, rect.w, bar_h}, ui[Color::stroke]);
-  keep_whole(ui, {rect.x, rect.y, rect.w, bar_h + ui.px(17)});
+  keep_whole(ui, {rect.x, rect.y, rect.w, bar_h + ui.px(17)}, "color_bar");
   const int ticks = scale == WeightScale::log10 ? (rect.w < ui.px(210) ? 3 : 6) : rect.w < ui.px(170) ? 2 : 4;
   for (int i = 0; i <= ticks; ++i) {
     const float t = static_cast<float>(i) / static_cast<float>(ticks);

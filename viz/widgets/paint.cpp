@@ -282,6 +282,7 @@ void notch(const Ui& ui, const Rect& rect, int seq) {
 }
 
 void letter_chip(const Ui& ui, const Rect& rect, int seq) {
+  keep_whole(ui, rect, "letter");
   fill(ui, rect, hue_of(ui, seq), 1.0F, ui.px(3));
   text_in(ui, FontRole::strong, rect, on_hue_of(ui, seq), seq_letter(seq), Align::center);
 }

@@ -12,12 +12,12 @@
 namespace attn::viz {
 namespace {
 
-constexpr float kInk = 0.1F;         // no glyph reaches the ends of its line
+constexpr float kInk = 0.1F;         // of a line: free of glyphs at either end
 constexpr float kLeastSeen = 0.55F;  // of a part: what tells of more may not cost more than the rest
 constexpr float kLargeRow = 0.4F;    // of a part: rows of this height are folded by their lines
 
 // What a part keeps from one frame to the next, in its window's storage.
-enum class Kept : ImGuiID { top = 0x5c0, low, on };
+enum class Kept : ImGuiID { top = 0x5c0, low, on, at };
 
 float& kept(Kept what, float fallback) {
   return *ImGui::GetStateStorage()->GetFloatRef(static_cast<ImGuiID>(what), fallback);
@@ -31,33 +31,24 @@ struct Fold {
   bool told = false;   // there is room to say so
 };
 
-bool cuts(const ScrollPart::Line& line, float y) {
-  const float spare = (line.bottom - line.top) * kInk;
-  return line.top + spare < y && line.bottom - spare > y;
+/// No glyph reaches the ends of its line; a box does.
+bool cuts(const ScrollPart::Line& thing, float y, bool box) {
+  const float spare = box ? 0.5F : (thing.bottom - thing.top) * kInk;
+  return thing.top + spare < y && thing.bottom - spare > y;
 }
 
-/// The first y at or above `from` that cuts no line.
-float whole_above(const std::vector<ScrollPart::Line>& lines, float from, float least) {
+/// The first y from `from` on, up or down to `end`, that cuts neither a line nor a box.
+float whole_from(const ScrollPart& part, float from, float end) {
+  const bool up = end < from;
   float y = from;
-  for (bool moved = true; moved && y > least;) {
+  for (bool moved = true; moved && (up ? y > end : y < end);) {
     moved = false;
-    for (const ScrollPart::Line& line : lines) {
-      if (!cuts(line, y)) continue;
-      y = std::min(y, line.top);
-      moved = true;
-    }
-  }
-  return y;
-}
-
-float whole_below(const std::vector<ScrollPart::Line>& lines, float from, float most) {
-  float y = from;
-  for (bool moved = true; moved && y < most;) {
-    moved = false;
-    for (const ScrollPart::Line& line : lines) {
-      if (!cuts(line, y)) continue;
-      y = std::max(y, line.bottom);
-      moved = true;
+    for (const bool box : {false, true}) {
+      for (const ScrollPart::Line& thing : box ? part.boxes : part.lines) {
+        if (!cuts(thing, y, box)) continue;
+        y = up ? std::min(y, thing.top) : std::max(y, thing.bottom);
+        moved = true;
+      }
     }
   }
   return y;
@@ -83,7 +74,7 @@ int rows_from(std::vector<ScrollPart::Line> lines, float y) {
 /// Where rows are all of one height they need not have been drawn to be counted, and shapes end with them.
 Fold fold_of_rows(const Rect& area, float bottom, float row_h, float note_h) {
   Fold fold{area.y, area.bottom()};
-  const float spare = row_h * kInk;
+  const float spare = 1.0F;
   const auto end_above = [&](float y) { return bottom - std::ceil((bottom - y - spare) / row_h) * row_h; };
   if (ImGui::GetScrollY() > 0.0F)
     fold.top = std::max(area.y, bottom - std::floor((bottom - area.y + spare) / row_h) * row_h);
@@ -98,12 +89,15 @@ Fold fold_of_rows(const Rect& area, float bottom, float row_h, float note_h) {
 
 Fold fold_of_lines(const ScrollPart& part, const Rect& area, float bottom, float note_h) {
   Fold fold{area.y, area.bottom()};
-  if (ImGui::GetScrollY() > 0.0F) fold.top = whole_below(part.lines, area.y, area.bottom());
-  fold.more = bottom > area.bottom() + std::floor(note_h * kInk);
+  if (ImGui::GetScrollY() > 0.0F) fold.top = whole_from(part, area.y, area.bottom());
+  fold.more = bottom > area.bottom() + 0.5F;
   if (!fold.more) return fold;
-  fold.low = whole_above(part.lines, area.bottom() - note_h, fold.top);
+  fold.low = whole_from(part, area.bottom() - note_h, fold.top);
   fold.told = fold.low - fold.top >= area.h * kLeastSeen;
-  if (!fold.told) fold.low = whole_above(part.lines, area.bottom(), fold.top);
+  if (!fold.told) {
+    fold.low = whole_from(part, area.bottom(), fold.top);
+    fold.told = area.bottom() - fold.low >= note_h;  // a box that does not fit leaves it the room
+  }
   fold.rows_below = rows_from(part.lines, fold.low);
   return fold;
 }
@@ -119,13 +113,14 @@ void cut_at(Ui& ui, const ScrollPart& part, const Fold& fold) {
   }
   ui.marks.cut(part.first_mark, fold.top, fold.low);
   if (ui.view.text_log == nullptr) return;
-  auto& texts = ui.view.text_log->entries;
-  for (std::size_t i = part.first_text; i < texts.size(); ++i) {
-    Rect& clip = texts[i].clip;
+  const auto cut_clip = [&fold](Rect& clip) {
     const float low = std::min(clip.bottom(), fold.low);
     clip.y = std::max(clip.y, fold.top);
     clip.h = std::max(0.0F, low - clip.y);
-  }
+  };
+  TextLog& log = *ui.view.text_log;
+  for (std::size_t i = part.first_text; i < log.entries.size(); ++i) cut_clip(log.entries[i].clip);
+  for (std::size_t i = part.first_box; i < log.boxes.size(); ++i) cut_clip(log.boxes[i].clip);
 }
 
 /// "3 more rows below": a button that goes there.
@@ -143,18 +138,43 @@ void tell_more(Ui& ui, const std::string& name, const Rect& area, const Fold& fo
   const float x = box.x + side + ui.px(5);
   text_in(ui, FontRole::small, {x, box.y, box.right() - x, box.h},
           ui[hit.hovered ? Color::text : Color::muted], words, Align::left);
-  if (hit.clicked) kept(Kept::on, 0.0F) = std::max(ui.px(20), fold.low - fold.top);
+  if (hit.clicked) kept(Kept::on, 0.0F) = std::max(ui.px(20), fold.low - area.y);
+}
+
+/// After a turn of the wheel a part comes to rest where its upper edge cuts nothing: below what it would cut
+/// on the way down, above that on the way up. It goes no further at once than to the first thing not seen.
+void settle(const ScrollPart& part, const Rect& area, const Fold& fold) {
+  const float scroll = ImGui::GetScrollY();
+  const float before = kept(Kept::at, scroll);
+  const float seen = std::min(kept(Kept::low, FLT_MAX), area.bottom()) - area.y;
+  kept(Kept::at, scroll) = scroll;
+  if (ImGui::GetIO().MouseWheel == 0.0F || scroll == before) return;
+  if (scroll > before + seen)
+    ImGui::SetScrollY(before + seen);
+  else if (fold.top > area.y && scroll < before)
+    ImGui::SetScrollY(scroll - std::ceil(area.y - whole_from(part, area.y, area.y - area.h)));
+  else if (fold.top > area.y && scroll < ImGui::GetScrollMaxY())
+    ImGui::SetScrollY(scroll + std::floor(fold.top - area.y));
 }
 
 }  // namespace
 
 float fold_note_height(const Ui& /*ui*/) { return std::ceil(font_pixels(FontRole::small) * 1.25F); }
 
-void keep_whole(Ui& ui, const Rect& rect) {
-  if (!ui.view.scroll_parts.any()) return;
-  const float spare =
-      rect.h * kInk / (1.0F - 2.0F * kInk);  // what a line leaves free at its ends, a shape does not
-  ui.view.scroll_parts.last().lines.push_back({rect.y - spare, rect.bottom() + spare});
+void keep_whole(const Ui& ui, const Rect& rect, std::string_view name) {
+  const bool scrolls = ui.view.scroll_parts.any();
+  if (ui.view.text_log != nullptr) {
+    const ImVec2 low = ui.draw->GetClipRectMin();
+    const ImVec2 high = ui.draw->GetClipRectMax();
+    ui.view.text_log->boxes.push_back({std::string(ui.panel_name),
+                                       std::string(name),
+                                       rect,
+                                       {low.x, low.y, high.x - low.x, high.y - low.y},
+                                       scrolls ? ui.view.scroll_parts.last().height : 0.0F});
+  }
+  if (!scrolls) return;
+  ScrollPart& part = ui.view.scroll_parts.last();
+  if (rect.h <= part.height) part.boxes.push_back({rect.y, rect.bottom()});
 }
 
 void enter_window(Ui& ui) {
@@ -182,12 +202,16 @@ float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
   ScrollPart& part = all.last();
   part.name = id;
   part.lines.clear();
+  part.boxes.clear();
+  part.height = area.h;
   part.drawings.clear();
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (list->CmdBuffer.back().ElemCount > 0) list->AddDrawCmd();  // apart from the scroll bar's
   part.drawings.push_back({list, list->CmdBuffer.Size - 1});
   part.first_mark = ui.marks.all().size();
-  part.first_text = ui.view.text_log != nullptr ? ui.view.text_log->entries.size() : 0;
+  const TextLog* log = ui.view.text_log;
+  part.first_text = log != nullptr ? log->entries.size() : 0;
+  part.first_box = log != nullptr ? log->boxes.size() : 0;
   const float mouse = ImGui::GetIO().MousePos.y;
   part.mouse_on_fold = covered || mouse < kept(Kept::top, -FLT_MAX) || mouse >= kept(Kept::low, FLT_MAX);
   enter_window(ui);
@@ -207,15 +231,18 @@ void end_scroll(Ui& ui, float bottom, float row_h) {
   if (!even && row_h > 0.0F && fold.more)
     fold.rows_below = std::max(1, static_cast<int>(std::ceil((bottom - fold.low) / row_h - kInk)));
   if (fold.more || fold.top > area.y) cut_at(ui, part, fold);
+  settle(part, area, fold);
   kept(Kept::top, 0.0F) = fold.top > area.y ? fold.top : -FLT_MAX;
   kept(Kept::low, 0.0F) = fold.more ? fold.low : FLT_MAX;
   // What is seen of it is part of what goes around it.
   ScrollPart* around = all.open > 1 ? &all.parts[static_cast<std::size_t>(all.open) - 2] : nullptr;
   if (around != nullptr) {
     std::ranges::copy(part.drawings, std::back_inserter(around->drawings));
-    std::ranges::copy_if(part.lines, std::back_inserter(around->lines), [&](const ScrollPart::Line& line) {
-      return !(line.bottom <= fold.top || line.top >= fold.low);
-    });
+    const auto seen = [&](const ScrollPart::Line& thing) {
+      return !(thing.bottom <= fold.top || thing.top >= fold.low);
+    };
+    std::ranges::copy_if(part.lines, std::back_inserter(around->lines), seen);
+    std::ranges::copy_if(part.boxes, std::back_inserter(around->boxes), seen);
   }
   --all.open;
   ImGui::Dummy({1.0F, std::max(1.0F, bottom - ImGui::GetCursorScreenPos().y)});

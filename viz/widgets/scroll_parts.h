@@ -1,5 +1,5 @@
-// What the parts that scroll keep while a frame is drawn: which lines of text were written where, so that the
-// fold comes to lie between two of them.
+// What the parts that scroll keep while a frame is drawn: which lines of text and which boxes are where, so
+// that the fold comes to lie between two of them.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,13 @@ struct ScrollPart {
     int first_command = 0;
   };
   std::string name;
-  std::vector<Line> lines;
+  std::vector<Line> lines;  // of text
+  std::vector<Line> boxes;  // cards, badges, plots: anything that would look broken when cut
+  float height = 0.0F;      // that is on screen at once
   std::vector<Drawing> drawings;
   std::size_t first_mark = 0;
   std::size_t first_text = 0;  // of the frame's TextLog
+  std::size_t first_box = 0;
   bool mouse_on_fold = false;  // the mouse is where the fold hides what lies there
 };
 

@@ -1,5 +1,5 @@
-// What was written where, kept only when a test asks: that no text is cut by a panel's edge or lies on
-// another.
+// What was written and drawn where, kept only when a test asks: that no text and no box is cut by the edge of
+// its panel or by a fold, and that no text lies on another.
 #pragma once
 
 #include <string>
@@ -19,7 +19,16 @@ struct TextLog {
     bool shortened = false;  // ends with "…" because its box had no room
     bool left_out = false;   // not drawn: an edge would have cut it
   };
+  /// A mark, or something else that may be seen whole or not at all.
+  struct Box {
+    std::string panel;
+    std::string name;
+    Rect rect;            // all of it
+    Rect clip;            // what of the screen it may be drawn on
+    float part_h = 0.0F;  // of the part that scrolls with it, 0: none
+  };
   std::vector<Entry> entries;
+  std::vector<Box> boxes;
 };
 
 }  // namespace attn::viz

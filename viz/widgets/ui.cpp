@@ -164,6 +164,7 @@ void tooltip(const Ui& ui, std::string_view value, std::string_view source) {
 }
 
 Hit mark(Ui& ui, std::string name, const Rect& rect, std::string value, std::string source) {
+  keep_whole(ui, rect, name);
   const Rect shown = visible_part(ui, rect);
   if (shown.w <= 0.0F) return {};
   const Hit hit = touch(ui, shown);
@@ -187,7 +188,6 @@ bool lit(const Ui& ui, std::string_view name) { return !name.empty() && ui.view.
 
 bool button(Ui& ui, std::string name, const Rect& rect, std::string_view label, std::string_view tip,
             bool enabled, bool lit) {
-  keep_whole(ui, rect);
   const Hit hit = mark(ui, std::move(name), rect, std::string(tip));
   const Rgb base = lit ? ui[Color::accent] : ui[Color::raised];
   const Rgb back = enabled && hit.hovered ? mix(base, ui[Color::text], 0.12) : base;

@@ -58,8 +58,9 @@ float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel = true);
 /// two lines of text, or between two rows where all are `row_h` high, and below it stands how many more there
 /// are.
 void end_scroll(Ui& ui, float bottom, float row_h = 0.0F);
-/// Inside a scrolling part: the fold does not cut this, as it does not cut a line of text.
-void keep_whole(Ui& ui, const Rect& rect);
+/// Neither the fold of a scrolling part nor an edge cuts this, as they cut no line of text. A thing higher
+/// than the part is cut between the lines and boxes that it holds. `name` is told by tests.
+void keep_whole(const Ui& ui, const Rect& rect, std::string_view name);
 /// What that note takes off the height of a part that does not show its end.
 float fold_note_height(const Ui& ui);
 /// Inside a scrolling part `height` high: brings row `index` of rows `row_h` high into sight, in whole rows.
@@ -70,7 +71,8 @@ void enter_window(Ui& ui);
 /// Whether the mouse is over (the visible part of) a rectangle of this panel.
 Hit touch(const Ui& ui, const Rect& rect);
 void tooltip(const Ui& ui, std::string_view value, std::string_view source);
-/// Registers the visible part of a rectangle, and shows value and source while the mouse is over it.
+/// Registers the visible part of a rectangle that is kept whole, and shows value and source while the mouse
+/// is over it.
 Hit mark(Ui& ui, std::string name, const Rect& rect, std::string value = {}, std::string source = {});
 /// The part of `rect` that is on screen; w = 0 when none is.
 Rect visible_part(const Ui& ui, const Rect& rect);

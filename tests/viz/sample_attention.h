@@ -1,4 +1,5 @@
-// The attention of a sample frame: scores by a formula, and what follows from them as a probe would have left it.
+// The attention of a sample frame: scores by a formula, and what follows from them as a probe would have left
+// it.
 #pragma once
 
 #include <memory>

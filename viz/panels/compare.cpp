@@ -107,6 +107,7 @@ void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const
 
 constexpr float kLeastPicture = 150.0F;  // px at scale 1: one side
 constexpr float kLowPicture = 104.0F;    // ... where else what it differs by would be out of sight
+constexpr float kScrolledPicture = 96.0F;  // ... where it is all that is seen at once
 constexpr float kBarsGap = 10.0F;
 constexpr float kSummary = 22.0F;
 constexpr float kLargeCell = 13.0F;  // px at scale 1: a row of the difference
@@ -124,7 +125,7 @@ struct PartHeights {
 PartHeights part_heights(const Ui& ui, const trace::CompareView& compare) {
   const float width = ui.body.w - ui.px(5);  // the same with a scroll bar
   const float gap = ui.px(kBarsGap), seen = ui.body.h;
-  const auto lower = [&](float cell) { return compare_lower(ui, compare, width, cell); };
+  const auto lower = [&](float cell) { return compare_lower(ui, compare, width, cell, seen); };
   for (float cell = kLargeCell; cell >= kSmallCell; cell -= 1.0F) {
     const CompareLower all = lower(cell);
     if (seen - gap - all.all_h >= ui.px(kLeastPicture)) return {all, seen - gap - all.all_h, false};
@@ -138,7 +139,8 @@ PartHeights part_heights(const Ui& ui, const trace::CompareView& compare) {
     }
   }
   const float below_summary = seen - ui.px(kSummary + 4);
-  return {lower(kLargeCell), std::max(ui.px(kLeastPicture), below_summary - gap), true};
+  const float picture_h = std::max(below_summary - gap - fold_note_height(ui), ui.px(kScrolledPicture));
+  return {compare_lower(ui, compare, width, kLargeCell, below_summary), picture_h, true};
 }
 
 /// What matters of what a low panel shows only when scrolled: the difference, and the bytes.

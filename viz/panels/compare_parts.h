@@ -60,8 +60,10 @@ struct CompareLower {
   float core_h = 0.0F;   // difference and these
   float all_h = 0.0F;    // with the details
 };
-/// With cells that are `cell` pixels high at scale 1.
-CompareLower compare_lower(const Ui& ui, const trace::CompareView& compare, float width, float cell);
+/// With cells that are `cell` pixels high at scale 1. What stands beside each other is no higher than `seen`,
+/// what of the panel is on screen at once.
+CompareLower compare_lower(const Ui& ui, const trace::CompareView& compare, float width, float cell,
+                           float seen);
 void draw_compare_lower(Ui& ui, const trace::CompareView& compare, const CompareLower& lower,
                         const Rect& rect);
 

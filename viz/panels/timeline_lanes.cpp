@@ -152,8 +152,13 @@ void draw_run(const Ui& ui, const TimelineLanes& lanes, const SeqRun& run, float
 /// Rows too low for a letter each have them side by side, top row first; many say how many they are.
 void label_rows(Ui& ui, const TimelineLanes& lanes, const LaneRows& rows) {
   const auto count = rows.ids.size();
-  const Rect box{lanes.gantt.x, lanes.gantt.y, 0.0F, font_pixels(FontRole::small) + ui.px(2)};
-  if (count == 0 || rows.h >= letters_from() || lanes.gantt.h < letters_from()) return;
+  if (count == 0 || rows.h >= letters_from()) return;
+  // In the middle of rows that are together lower than a letter.
+  const float h = font_pixels(FontRole::small) + ui.px(2);
+  const float spare = std::min(0.0F, rows.h * static_cast<float>(count) - h);
+  const float y = std::min(lanes.gantt.y + std::round(spare * 0.5F), ui.panel.bottom() - h);
+  if (y < lanes.steps.bottom() - ui.px(3)) return;
+  const Rect box{lanes.gantt.x, y, 0.0F, h};
   std::string label;
   for (const int id : rows.ids) label += (label.empty() ? "" : " ") + (id == -1 ? "w" : seq_letter(id));
   if (text_width(ui, FontRole::small, label) > lanes.gantt.x - lanes.label_x - ui.px(8))

@@ -37,8 +37,38 @@ std::string_view scale_tip(WeightScale scale) {
 // Pixels at scale 1: the least that a part can be read at.
 constexpr float kLeastMatrix = 132.0F;
 constexpr float kLeastScore = 112.0F;
-constexpr float kLeastStrip = 140.0F;
+constexpr float kLeastFoot = 300.0F;  // width of a legend beside the matrix
+constexpr float kLeastStrip = 132.0F;
 constexpr float kRoomy = 380.0F;  // a panel of this height has head miniatures
+
+/// Where the parts of a prefill go; a foot without a width stands below the cells.
+struct Places {
+  Rect matrix, foot, score;
+};
+
+float cells_of(const Ui& ui, const WeightsInput& in, const Places& at) {
+  const Rect cells = matrix_cells(ui, in, ui.view.attention.matrix, at.matrix, at.foot.w <= 0.0F);
+  return cells.w * cells.h;
+}
+
+/// The matrix as high as the rectangle, what else there is in the column that it leaves free at its right.
+Places column_beside(const Ui& ui, const WeightsInput& in, const Rect& rect) {
+  const MatrixView& view = ui.view.attention.matrix;
+  const float gap = ui.px(16);
+  Places at;
+  at.matrix = {rect.x, rect.y, rect.w - ui.px(kLeastFoot) - gap, rect.h};
+  const Rect cells = matrix_cells(ui, in, view, at.matrix, false);
+  const float x = cells.right() + matrix_sums_width(ui) + gap;
+  const float foot_h = matrix_foot_height(ui, in, view);
+  at.foot = {x, rect.bottom() - foot_h, rect.right() - x, foot_h};
+  at.score = {x, rect.y, rect.right() - x, std::min(ui.px(280), rect.h - foot_h - gap)};
+  return at;
+}
+
+void draw_places(Ui& ui, const WeightsInput& in, const Places& at) {
+  draw_weights_matrix(ui, in, ui.view.attention.matrix, at.matrix, at.foot.w > 0.0F ? &at.foot : nullptr);
+  draw_dot_product(ui, in, at.score);
+}
 
 /// In a low panel the matrix fills what is seen at once, and the other parts follow below.
 void draw_low_prefill(Ui& ui, const WeightsInput& in, float thumbs_h) {
@@ -48,12 +78,34 @@ void draw_low_prefill(Ui& ui, const WeightsInput& in, float thumbs_h) {
   const TallBody tall(ui, "weights/parts",
                       matrix_h + gap + (thumbs_h > 0.0F ? thumbs_h + gap : 0.0F) + score_h + ui.px(4));
   Cutter rest{ui.body, gap};
-  draw_weights_matrix(ui, in, ui.view.attention.matrix, rest.top(matrix_h));
+  const Rect first = rest.top(matrix_h);
+  Places at{first, {}, {}};
+  const Places beside = column_beside(ui, in, first);
+  if (beside.foot.y >= first.y && cells_of(ui, in, beside) > cells_of(ui, in, at)) at = beside;
+  at.foot.y = first.y;
   if (thumbs_h > 0.0F) draw_head_thumbs(ui, in, rest.top(thumbs_h));
-  draw_dot_product(ui, in, rest.top(score_h));
+  at.score = rest.top(score_h);
+  draw_places(ui, in, at);
 }
 
-/// Head miniatures above the matrix, the score taken apart below it or beside it.
+/// The arrangement with the largest cells: the score taken apart below the matrix, beside it, or beside it
+/// with the legend.
+Places roomiest(const Ui& ui, const WeightsInput& in, const Rect& rest) {
+  const float below_h = std::clamp(rest.h * 0.3F, ui.px(kLeastScore), ui.px(170));
+  const float beside_w = std::clamp(rest.w * 0.34F, ui.px(196), ui.px(420));
+  const Places below{{rest.x, rest.y, rest.w, rest.h - below_h - ui.px(4)},
+                     {},
+                     {rest.x, rest.bottom() - below_h, rest.w, below_h}};
+  const Places beside{{rest.x, rest.y, rest.w - beside_w - ui.px(12), rest.h},
+                      {},
+                      {rest.right() - beside_w, rest.y, beside_w, std::min(rest.h, ui.px(280))}};
+  const Places column = column_beside(ui, in, rest);
+  const Places& best = cells_of(ui, in, below) >= cells_of(ui, in, beside) ? below : beside;
+  const bool fits = column.score.h >= ui.px(kLeastScore) && column.matrix.w >= ui.px(kLeastFoot);
+  return fits && cells_of(ui, in, column) > cells_of(ui, in, best) ? column : best;
+}
+
+/// Head miniatures above the matrix and the score.
 void draw_prefill(Ui& ui, const WeightsInput& in) {
   Rect rest = ui.body;
   const float least_thumbs = head_thumbs_height(ui, in, {rest.x, rest.y, rest.w, ui.px(kRoomy)});
@@ -66,18 +118,7 @@ void draw_prefill(Ui& ui, const WeightsInput& in) {
     rest.y += thumbs_h + ui.px(8);
     rest.h -= thumbs_h + ui.px(8);
   }
-  MatrixView& view = ui.view.attention.matrix;
-  const float below_h = std::clamp(rest.h * 0.3F, ui.px(kLeastScore), ui.px(170));
-  const float beside_w = std::clamp(rest.w * 0.34F, ui.px(196), ui.px(420));
-  const Rect above{rest.x, rest.y, rest.w, rest.h - below_h - ui.px(4)};
-  const Rect left{rest.x, rest.y, rest.w - beside_w - ui.px(12), rest.h};
-  if (matrix_area(ui, in, view, above) >= matrix_area(ui, in, view, left)) {
-    draw_weights_matrix(ui, in, view, above);
-    draw_dot_product(ui, in, {rest.x, rest.bottom() - below_h, rest.w, below_h});
-  } else {
-    draw_weights_matrix(ui, in, view, left);
-    draw_dot_product(ui, in, {rest.right() - beside_w, rest.y, beside_w, std::min(rest.h, ui.px(280))});
-  }
+  draw_places(ui, in, roomiest(ui, in, rest));
 }
 
 /// The strip fills what is seen at once where the panel is low; what the pads took follows below.

@@ -18,6 +18,7 @@ namespace {
 // Cell width, px at scale 1, from which cells print their number with two and with three digits.
 constexpr float kTwoDigits = 22.0F;
 constexpr float kThreeDigits = 28.0F;
+constexpr float kSums = 54.0F;  // right of the cells
 constexpr float kLegend = 36.0F;
 constexpr float kNotes = 28.0F;   // one line below it, where something has to be said or zoomed
 constexpr float kWindow = 20.0F;  // and one that says which rows of a large prefill are held
@@ -274,19 +275,10 @@ void draw_foot(Ui& ui, const Matrix& m, const Rect& box) {
   mark(ui, m.in.prefix + "/notes", line_box, text);
 }
 
-/// Height of what stands below the cells.
-float foot_height(const Ui& ui, const WeightsInput& in, const MatrixView& view) {
-  const HeatPart whole = in.part();
-  const bool notes = std::max(whole.rows, whole.cols) > kMaxHeatCells || !view.rows.whole() ||
-                     !view.cols.whole() || whole.rows < in.rows.q_len || view.heat.bad > 0 ||
-                     !dark_note(ui, view.heat.max).empty();
-  return ui.px(kLegend) + (notes ? ui.px(kNotes) : 0.0F) + (window_note(in).empty() ? 0.0F : ui.px(kWindow));
-}
-
 /// What axes, sums and foot leave to the cells.
 Rect cells_box(const Ui& ui, const Rect& rect, float foot) {
   const float axis_w = ui.px(34);
-  const float sums_w = ui.px(54);
+  const float sums_w = ui.px(kSums);
   return {rect.x + axis_w, rect.y + ui.px(18), rect.w - axis_w - sums_w, rect.h - ui.px(26) - foot};
 }
 
@@ -306,9 +298,18 @@ void lay_out(const Ui& ui, Matrix& m, const Rect& box, bool textured) {
 
 }  // namespace
 
-void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, const Rect& rect) {
+float matrix_foot_height(const Ui& ui, const WeightsInput& in, const MatrixView& view) {
+  const HeatPart whole = in.part();
+  const bool notes = std::max(whole.rows, whole.cols) > kMaxHeatCells || !view.rows.whole() ||
+                     !view.cols.whole() || whole.rows < in.rows.q_len || view.heat.bad > 0 ||
+                     !dark_note(ui, view.heat.max).empty();
+  return ui.px(kLegend) + (notes ? ui.px(kNotes) : 0.0F) + (window_note(in).empty() ? 0.0F : ui.px(kWindow));
+}
+
+void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, const Rect& rect,
+                         const Rect* foot_box) {
   Matrix m{input, view, shown_part(input, view), {}, false};
-  const float foot = foot_height(ui, input, view);
+  const float foot = foot_box != nullptr ? 0.0F : matrix_foot_height(ui, input, view);
   const Rect box = cells_box(ui, rect, foot);
   if (m.part.rows < 1 || m.part.cols < 1 || box.w < ui.px(40) || box.h < ui.px(20)) {
     text_wrapped(ui, FontRole::small, rect, ui[Color::muted], "too small for the weights");
@@ -327,16 +328,21 @@ void draw_weights_matrix(Ui& ui, const WeightsInput& input, MatrixView& view, co
       {&view.cols, &view.rows, std::min(1.0, 8.0 / whole.cols), std::min(1.0, 8.0 / whole.rows)});
   touch_cells(ui, m, dragged);
   draw_rings(ui, m);
+  if (foot_box != nullptr) return draw_foot(ui, m, *foot_box);
   const float foot_y = std::min(m.grid.area().bottom() + ui.px(8), rect.bottom() - foot);
   draw_foot(ui, m, {rect.x, foot_y, rect.w, foot});
 }
 
-float matrix_area(const Ui& ui, const WeightsInput& input, const MatrixView& view, const Rect& rect) {
+Rect matrix_cells(const Ui& ui, const WeightsInput& input, const MatrixView& view, const Rect& rect,
+                  bool foot_below) {
   const HeatPart part = shown_part(input, view);
   const bool textured = ui.view.heat_painter != nullptr && std::max(part.rows, part.cols) > kMaxHeatCells;
-  const GridLayout grid = layout_grid(cells_box(ui, rect, foot_height(ui, input, view)), part.rows, part.cols,
-                                      ui.px(64) * ui.view.picture.cells, textured ? 0 : kMaxHeatCells);
-  return grid.area().w * grid.area().h;
+  const float foot = foot_below ? matrix_foot_height(ui, input, view) : 0.0F;
+  return layout_grid(cells_box(ui, rect, foot), part.rows, part.cols, ui.px(64) * ui.view.picture.cells,
+                     textured ? 0 : kMaxHeatCells)
+      .area();
 }
+
+float matrix_sums_width(const Ui& ui) { return ui.px(kSums); }
 
 }  // namespace attn::viz

@@ -105,8 +105,8 @@ void draw_side(Ui& ui, const Picked& picked, const Sides& sides, int side, const
   draw_stolen(ui, sides, side, {rect.x, strip.bottom(), rect.w, foot});
 }
 
-constexpr float kLeastPicture = 150.0F;  // px at scale 1: one side
-constexpr float kLowPicture = 104.0F;    // ... where else what it differs by would be out of sight
+constexpr float kLeastPicture = 150.0F;    // px at scale 1: one side
+constexpr float kLowPicture = 104.0F;      // ... where else what it differs by would be out of sight
 constexpr float kScrolledPicture = 96.0F;  // ... where it is all that is seen at once
 constexpr float kBarsGap = 10.0F;
 constexpr float kSummary = 22.0F;
@@ -139,8 +139,12 @@ PartHeights part_heights(const Ui& ui, const trace::CompareView& compare) {
     }
   }
   const float below_summary = seen - ui.px(kSummary + 4);
-  const float picture_h = std::max(below_summary - gap - fold_note_height(ui), ui.px(kScrolledPicture));
-  return {compare_lower(ui, compare, width, kLargeCell, below_summary), picture_h, true};
+  const float at_once = below_summary - more;
+  float cell = kLargeCell;
+  CompareLower scrolled = compare_lower(ui, compare, width, cell, at_once);
+  for (; scrolled.diff_h > at_once && cell > kSmallCell; cell -= 1.0F)
+    scrolled = compare_lower(ui, compare, width, cell - 1.0F, at_once);
+  return {scrolled, std::max(at_once, ui.px(kScrolledPicture)), true};
 }
 
 /// What matters of what a low panel shows only when scrolled: the difference, and the bytes.

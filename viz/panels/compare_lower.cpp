@@ -21,8 +21,8 @@ CompareLower compare_lower(const Ui& ui, const trace::CompareView& compare, floa
   CompareLower out;
   out.costs_w = std::min(std::max(half, ui.px(330)), width);
   const float beside_w = width - out.costs_w - gap;
-  out.beside = beside_w >= ui.px(180) &&
-               std::max(difference_height(ui, compare, beside_w, ui.px(cell)), cost_bars_height(ui, 1)) <= seen;
+  out.beside = beside_w >= ui.px(180) && std::max(difference_height(ui, compare, beside_w, ui.px(cell)),
+                                                  cost_bars_height(ui, 1)) <= seen;
   if (!out.beside) out.costs_w = width;
   const float diff_w = out.beside ? width - out.costs_w - gap : width;
   out.diff_h = difference_height(ui, compare, diff_w, ui.px(cell));

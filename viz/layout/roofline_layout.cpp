@@ -26,7 +26,7 @@ float least_roofline_height(float width, float scale, const RooflineText& text, 
   const float gap = std::round(kChartGap * scale);
   const float note = note_h > 0.0F ? note_h + gap : 0.0F;
   const float list = list_beside(width, scale, text) ? 0.0F : gap + kListRows * text.line;
-  return std::ceil(note + std::clamp(seen, kLowChartH * scale, kLeastChartH * scale) + list);
+  return std::ceil(note + std::clamp(seen - note, kLowChartH * scale, kLeastChartH * scale) + list);
 }
 
 RooflineLayout layout_roofline(const Rect& body, float scale, const RooflineText& text, float note_h) {

@@ -22,8 +22,8 @@ struct RooflineLayout {
   Rect plot;  // of the chart, within its axes
   Rect list;
 };
-/// Height from which chart and list have room. Where that scrolls the chart is no higher than `seen`, what is
-/// on screen at once.
+/// Height from which chart and list have room. Where that scrolls, the chart with what is said above it is no
+/// higher than `seen`, what is on screen at once.
 float least_roofline_height(float width, float scale, const RooflineText& text, float note_h, float seen);
 /// The list stands beside the chart where that has the width, else below it. `note_h` is the height of what
 /// is said above the chart, 0: nothing. PRECOND: body.h >= least_roofline_height(..).

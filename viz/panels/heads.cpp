@@ -20,6 +20,7 @@ namespace attn::viz {
 namespace {
 
 constexpr float kLeastGroups = 140.0F;  // px at scale 1
+constexpr float kLowGroups = 84.0F;     // in a part that shows no more at once
 
 /// Which K/V head every query head reads.
 struct HeadMapping {
@@ -194,7 +195,10 @@ void draw_head_parts(Ui& ui, const HeadMapping& map) {
   const bool weights = !map.preview && weights_missing(ui.frame, in).empty();  // of what ran
   const float verdict_h = ui.px(24);
   const float bytes_h = head_bytes_height(ui);
-  const TallBody tall(ui, "heads/parts", verdict_h + ui.px(12 + kLeastGroups) + bytes_h);
+  const float first = verdict_h + ui.px(12);
+  const float groups_h =
+      std::clamp(ui.body.h - first - fold_note_height(ui), ui.px(kLowGroups), ui.px(kLeastGroups));
+  const TallBody tall(ui, "heads/parts", first + groups_h + bytes_h);
   const Rect body = ui.body;
   const Rect tiles{body.x, body.y + verdict_h + ui.px(4), body.w, body.h - verdict_h - ui.px(12) - bytes_h};
   const HeadLayout layout = layout_heads(map.kv_head, map.num_kv, tiles, ui.px(26), ui.px(8), ui.px(8));

@@ -152,7 +152,8 @@ void draw_roofline_parts(Ui& ui, const Roofline& roofline) {
   const float width = ui.body.w - ui.px(5);  // the same with a scroll bar
   const float note_h =
       roofline.note.empty() ? 0.0F : wrapped_height(ui, FontRole::strong, width, roofline.note);
-  const TallBody tall(ui, "roofline/parts", least_roofline_height(width, ui.scale, text, note_h, ui.body.h));
+  const TallBody tall(ui, "roofline/parts",
+                      least_roofline_height(width, ui.scale, text, note_h, ui.body.h - fold_note_height(ui)));
   const RooflineLayout layout = layout_roofline(ui.body, ui.scale, text, note_h);
   if (layout.note.h > 0.0F) {
     text_wrapped(ui, FontRole::strong, layout.note, ui[Color::warning], roofline.note);

@@ -31,10 +31,10 @@ struct Fold {
   bool told = false;   // there is room to say so
 };
 
-/// No glyph reaches the ends of its line; a box does.
+/// No glyph reaches the upper end of its line, a few the lower; a box reaches both.
 bool cuts(const ScrollPart::Line& thing, float y, bool box) {
   const float spare = box ? 0.5F : (thing.bottom - thing.top) * kInk;
-  return thing.top + spare < y && thing.bottom - spare > y;
+  return thing.top + spare < y && thing.bottom - (box ? 0.5F : spare * 0.3F) > y;
 }
 
 /// The first y from `from` on, up or down to `end`, that cuts neither a line nor a box.

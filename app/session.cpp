@@ -19,6 +19,7 @@ Session::Session(Subject subject, DeviceChoice choice, std::function<void()> cha
   open_ = std::make_unique<OpenRun>(std::move(subject), choice_, changed_, trace);
   follow_ = live();
   frame_.scenarios = bundled_scenarios();
+  load_bookmarks();
   refresh();
 }
 

@@ -218,6 +218,7 @@ class Session {
   void export_tensor(const std::string& path, const std::string& what);
   void change_bookmarks(const viz::Command& command);
   void store_bookmarks();
+  void load_bookmarks();
 
   // session_film.cpp
   std::string run_text(bool again);

@@ -70,12 +70,10 @@ void Session::opened(const Subject& subject) {
   selection_ = {};
   compare_.reset();
   diff_with_.reset();
-  frame_.bookmarks.clear();
   frame_.stopped_at.clear();
-  bookmarks_saved_ = true;
+  load_bookmarks();
   remember_file(subject.link.path);
   try {
-    if (subject.kind == FileKind::trace) frame_.bookmarks = trace::read_bookmarks(subject.link.path);
     select(selection_of(subject.link, *open_->store()));
   } catch (const InputError& error) {
     complain(error.what());
@@ -191,6 +189,20 @@ void Session::change_bookmarks(const viz::Command& command) {
   if (command.kind == Kind::edit_bookmark) mark->note = command.text;
   if (command.kind == Kind::remove_bookmark) marks.erase(mark);
   store_bookmarks();
+}
+
+/// Those of the file that is open, however it was opened: what is added later is saved with them, not
+/// instead.
+void Session::load_bookmarks() {
+  frame_.bookmarks.clear();
+  bookmarks_saved_ = true;
+  const Subject& subject = open_->subject();
+  if (subject.kind != FileKind::trace) return;
+  try {
+    frame_.bookmarks = trace::read_bookmarks(subject.link.path);
+  } catch (const InputError& error) {
+    complain(error.what());
+  }
 }
 
 /// At once into the trace that is open; those of a live run are kept until it is saved.

@@ -105,6 +105,17 @@ TEST_F(SessionRuns, ASavedRunOpensAgainWithItsBookmarksAndCanBeRunAgain) {
   send(Kind::edit_bookmark, 0, "there");
   EXPECT_EQ(trace::read_bookmarks(folder.file("run.attn")).at(0).note, "there") << "at once in the file";
 
+  session_ = std::make_unique<Session>(open_subject(folder.file("run.attn"), DeviceChoice::simt),
+                                       DeviceChoice::simt, [] {});
+  session_->wait_idle();
+  ASSERT_EQ(frame().bookmarks.size(), 1U) << "a start with the file has them too";
+  send(Kind::add_bookmark, 0, "second");
+  const std::vector<trace::Bookmark> kept = trace::read_bookmarks(folder.file("run.attn"));
+  ASSERT_EQ(kept.size(), 2U) << "the second is added to the first";
+  EXPECT_EQ(kept[0].note, "there");
+  send(Kind::go_to_bookmark, 0);
+  EXPECT_EQ(frame().step->state_hash, hash);
+
   EXPECT_EQ(frame().switches_note, "");
   send(Kind::set_switch, 0, "free_list", "scrambled");
   EXPECT_TRUE(frame().live);

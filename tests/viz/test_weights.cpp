@@ -230,6 +230,32 @@ TEST(Numbers, EveryNumberNamesItsBuffer) {
             std::string::npos);
 }
 
+/// The last tile has the state of its own split only.
+TEST(Numbers, OfASplitDecodeMAndLAreThoseOfTheMergedRow) {
+  const auto s = sample::make({.kind = trace::StepKind::decode,
+                               .path = trace::AttentionPath::decode_paged,
+                               .num_blocks = 8,
+                               .seqs = {{0, 10, 23, 22, 1, {}}},
+                               .num_splits = 2});
+  const trace::AttentionView& view = *s.attention;
+  Headless screen(1600, 900);
+  const auto number = [&](const char* name) {
+    const std::string value = value_of(screen, name);
+    return std::stod(value.substr(value.rfind(": ") + 2));
+  };
+  int differ = 0;
+  for (int head = 0; head < view.num_heads; ++head) {
+    screen.selection.head = head;
+    screen.draw(s.frame);
+    EXPECT_NE(value_of(screen, "numbers/m").find("over 2 splits, merged"), std::string::npos);
+    EXPECT_NEAR(number("numbers/m") + std::log(number("numbers/l")), number("numbers/lse"), 1e-5);
+    const std::size_t last = view.tile_at(head, 0, view.num_tiles - 1);
+    differ +=
+        std::abs(view.tile_m[last] + std::log(view.tile_l[last]) - view.lse[view.at(head, 0, 1, 0)]) > 1e-3;
+  }
+  EXPECT_EQ(differ, view.num_heads) << "or the last tile's state would pass too";
+}
+
 TEST(Numbers, WithoutTileStateItSaysSo) {
   auto s = sample::prefill();
   s.attention->tile_m.clear();

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/trace/number_text.h"
+#include "core/trace/tile_splits.h"
+#include "kernels/common/online_softmax.h"
 #include "viz/panels/mass_bars.h"
 #include "viz/panels/weights.h"
 #include "viz/widgets/paint.h"
@@ -31,14 +33,34 @@ int query_of(const Ui& ui, const WeightsInput& in) {
   return selected ? ui.selection.q_row : in.row_to - 1;
 }
 
-/// Last tile of the row that the kernel visited; -1: it keeps no tile state, or the row sees no key.
-int last_tile(const trace::AttentionView& view, int head, int row) {
+/// What the kernel left of a row.
+struct RowState {
+  OnlineSoftmax state;
+  int last_tile = -1;  // that it visited; -1: it keeps no tile state, or the row sees no key
+  int parts = 0;       // splits that have keys, their last states merged; 1: as the kernel left it
+};
+
+/// Each split of a decode starts anew, so the state after the last tile alone is not the row's.
+RowState row_state(const trace::AttentionView& view, int head, int row) {
+  RowState out;
   const std::size_t size = static_cast<std::size_t>(view.num_heads) * view.num_q * view.num_tiles;
-  if (view.tile_m.size() < size || view.tile_l.size() < size) return -1;
-  for (int tile = view.num_tiles - 1; tile >= 0; --tile) {
-    if (!std::isnan(view.tile_m[view.tile_at(head, row, tile)])) return tile;
+  if (view.tile_m.size() < size || view.tile_l.size() < size) return out;
+  const auto join = [&] {
+    const std::size_t at = view.tile_at(head, row, out.last_tile);
+    const OnlineSoftmax part{view.tile_m[at], view.tile_l[at]};
+    if (out.parts++ == 0)
+      out.state = part;
+    else
+      out.state.merge(part);
+  };
+  for (int tile = 0; tile < view.num_tiles; ++tile) {
+    if (std::isnan(view.tile_m[view.tile_at(head, row, tile)])) continue;
+    if (out.last_tile >= 0 && trace::split_of_tile(view, out.last_tile) != trace::split_of_tile(view, tile))
+      join();
+    out.last_tile = tile;
   }
-  return -1;
+  if (out.last_tile >= 0) join();
+  return out;
 }
 
 void add_mass(std::vector<Number>& out, const WeightsInput& in, int q) {
@@ -63,21 +85,24 @@ void add_mass(std::vector<Number>& out, const WeightsInput& in, int q) {
 void add_state(std::vector<Number>& out, const WeightsInput& in, int q) {
   const trace::AttentionView& view = *in.view;
   const int row = in.rows.q0 + q;
-  const int tile = last_tile(view, in.head, row);
-  const auto state = [&](const char* name, const char* what, const std::vector<float>& values) {
-    if (tile < 0) {
+  const RowState last = row_state(view, in.head, row);
+  const auto state = [&](const char* name, const char* what, float value) {
+    if (last.parts == 0) {
       out.push_back(
           {name, name, "\xE2\x80\x93", "this kernel keeps no state per tile", view.kernel, Color::muted});
       return;
     }
-    const float value = values[view.tile_at(in.head, row, tile)];
-    out.push_back({name, name, fmt::format("{:.4f}", num(value)),
-                   fmt::format("{} after {}{}: {:.6f}", what, counted_text("tile", tile, view.num_tiles),
-                               view.num_splits > 1 ? ", of its split only" : "", num(value)),
+    const bool merged = last.parts > 1;
+    const std::string tile = merged ? ":" : std::to_string(last.last_tile);
+    out.push_back({name, merged ? fmt::format("{} merged", name) : name, fmt::format("{:.4f}", num(value)),
+                   merged ? fmt::format("{} over {} splits, merged from the last state of each: {:.6f}", what,
+                                        last.parts, num(value))
+                          : fmt::format("{} after {}: {:.6f}", what,
+                                        counted_text("tile", last.last_tile, view.num_tiles), num(value)),
                    fmt::format("tile_{}[{}, {}, {}] F32, {}", name, in.head, row, tile, view.kernel)});
   };
-  state("m", "largest score", view.tile_m);
-  state("l", "sum of exp(score - m)", view.tile_l);
+  state("m", "largest score", last.state.m);
+  state("l", "sum of exp(score - m)", last.state.l);
   const std::size_t at = view.at(in.head, row, 1, 0);
   if (at < view.lse.size()) {
     out.push_back({"lse", "LSE", fmt::format("{:.4f}", num(view.lse[at])),

@@ -12,8 +12,10 @@ namespace {
 /// Largest relative difference that merging in float explains.
 constexpr double kMergeRounding = 1e-5;
 
-/// Sums of exponentials grow fast: as many digits as can be compared by eye.
+/// Sums of exponentials grow and shrink fast: as many digits as can be compared by eye, wherever the point
+/// is.
 std::string sum_text(double value) {
+  if (value < 1.0) return fmt::format("{:#.5g}", num(value));
   return value >= 1e4 && value < 1e9 ? fmt::format("{:.2f}", value) : tile_number(value);
 }
 
@@ -23,7 +25,17 @@ std::string merge_text(const SplitPart& part, int index) {
                      tile_number(part.weight), tile_number(part.lse), tile_number(part.o_norm));
 }
 
-void draw_segments(Ui& ui, const TileRow& row, const Rect& bar) {
+/// Its number, weight and LSE_i, or as much of it as there is room for.
+std::string segment_label(const Ui& ui, const SplitPart& part, int index, float width) {
+  const std::string weight = fmt::format("{}: {}", index, tile_number(part.weight));
+  const std::string all = fmt::format("{}  LSE_i {}", weight, tile_number(part.lse));
+  const std::string number = std::to_string(index);
+  return std::string(first_fitting(ui, FontRole::mono_small, width, {all, weight, number, ""}));
+}
+
+/// Returns what no segment was wide enough to say: "split 1 weighs 2.1e-05, LSE_i 3.4000".
+std::string draw_segments(Ui& ui, const TileRow& row, const Rect& bar) {
+  std::string untold;
   fill(ui, bar, ui[Color::raised]);
   const int here = row.finished ? -1 : row.now().split;
   double before = 0.0;
@@ -36,12 +48,14 @@ void draw_segments(Ui& ui, const TileRow& row, const Rect& bar) {
     };
     const Rect box{x_of(before), bar.y, x_of(before + part.weight) - x_of(before), bar.h};
     before += part.weight;
+    const std::string label = segment_label(ui, part, index, box.w - ui.px(4));
+    if (label.find("LSE_i") == std::string::npos && part.first_tile < part.end_tile)
+      untold += fmt::format("{}split {} weighs {}, LSE_i {}", untold.empty() ? "" : "; ", index,
+                            tile_number(part.weight), tile_number(part.lse));
     if (box.w <= 0.0F) continue;
     fill(ui, box, index == here ? hue : mix(tint, hue, 0.35));
     outline(ui, box, ui[Color::panel]);
-    std::string label = fmt::format("{}: {}", index, tile_number(part.weight));
-    if (text_width(ui, FontRole::mono_small, label) > box.w - ui.px(4)) label = std::to_string(index);
-    if (text_width(ui, FontRole::mono_small, label) <= box.w - ui.px(2))
+    if (!label.empty())
       text_in(ui, FontRole::mono_small, box, index == here ? on_hue_of(ui, row.rows.seq) : ui[Color::text],
               label, Align::center);
     const Hit hit = mark(ui, fmt::format("tiles/merge/{}", index), box, merge_text(part, index),
@@ -49,6 +63,7 @@ void draw_segments(Ui& ui, const TileRow& row, const Rect& bar) {
                                      row.rows.batch, row.head, row.row, ui.frame.attention->kernel));
     if (hit.clicked && part.first_tile < part.end_tile) go_to_tile(ui, row, part.first_tile);
   }
+  return untold;
 }
 
 }  // namespace
@@ -113,11 +128,14 @@ void draw_tile_merge(Ui& ui, const TileRow& row, const Rect& rect) {
     draw_segments(ui, row, {x, top.y, std::max(0.0F, top.right() - check_w - ui.px(12) - x), top.h});
     return;
   }
-  draw_segments(ui, row, {rect.x, top.bottom() + ui.px(3), rect.w, ui.px(20)});
+  const std::string untold = draw_segments(ui, row, {rect.x, top.bottom() + ui.px(3), rect.w, ui.px(20)});
   const int here = row.finished ? -1 : row.now().split;
+  const std::string sum =
+      "each split's weight is exp(LSE_i \xE2\x88\x92 LSE); the output is their weighted sum";
   const std::string text =
-      here < 0 ? "left to right; each split's weight is exp(LSE_i \xE2\x88\x92 LSE); the output is their "
-                 "weighted sum"
+      here < 0 ? std::string(
+                     first_fitting(ui, FontRole::small, rect.w,
+                                   {untold + (untold.empty() ? "left to right; " : "; ") + sum, untold, sum}))
                : fmt::format("split {}: LSE_i {}, |o_i| {}", here,
                              tile_number(row.splits[static_cast<std::size_t>(here)].lse),
                              tile_number(row.splits[static_cast<std::size_t>(here)].o_norm));

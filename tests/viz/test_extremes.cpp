@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "headless.h"
 #include "sample_frame.h"
@@ -95,6 +96,35 @@ TEST(Extremes, SelectionsOutOfRange) {
 TEST(Extremes, SixtyFourSequencesWithHugeIds) {
   draw_everywhere(sample::many(64, 64, 16, StepKind::decode).frame);
   draw_everywhere(sample::many(64, 20, 16, StepKind::prefill, 1'000'000'000).frame);
+}
+
+/// "12 more rows below" of a list, with its panel over the whole window.
+int rows_told(Headless& screen, const Frame& frame, PanelId panel, const std::string& list) {
+  screen.view.maximised = panel;
+  for (int i = 0; i < 3; ++i) screen.draw(frame);
+  int rows = 0;
+  EXPECT_EQ(std::sscanf(value_of(screen, list + "/more").c_str(), "%d more rows below", &rows), 1)
+      << value_of(screen, list + "/more");
+  return rows;
+}
+
+TEST(Extremes, RowsOutOfSightAreCountedThoughNobodyDrawsThem) {
+  Headless screen(1600, 640);
+  Sample s = sample::many(64, 64, 16, StepKind::decode);
+  const int requests = rows_told(screen, s.frame, PanelId::requests, "requests/list");
+  const auto seen = std::ranges::count_if(
+      screen.marks.all(), [](const Mark& mark) { return mark.name.starts_with("requests/seq/"); });
+  EXPECT_GT(requests, 20);
+  EXPECT_EQ(requests + seen, 64);
+
+  const auto add_shapes = [&s](int count) {
+    for (int i = 0; i < count; ++i)
+      s.step->shapes.push_back({trace::Stage::sample, -1, "logits", "F32", {64, 512}, ""});
+  };
+  add_shapes(60);
+  const int rows = rows_told(screen, s.frame, PanelId::stages, "stages/list");
+  add_shapes(100);
+  EXPECT_EQ(rows_told(screen, s.frame, PanelId::stages, "stages/list"), rows + 100);
 }
 
 TEST(Extremes, FourThousandTokens) {

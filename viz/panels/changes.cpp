@@ -96,7 +96,7 @@ float draw_lines(Ui& ui, const Rect& list, float y, std::span<const ChangeLine> 
   const std::size_t shown = long_list && !all ? kShortList : lines.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const Rect box{list.x, y, list.w, ui.px(kChangeRow)};
-    if (visible_part(ui, box).w > 0.0F)
+    if (row_in_sight(ui, box))
       draw_line(ui, box, lines[i], fmt::format("changes/{}/{}", part, i), diff);
     y += box.h;
   }
@@ -138,7 +138,7 @@ float draw_layers(Ui& ui, const Rect& list, float y, const trace::StepDiff& diff
     const int layer = diff.layers[i];
     const Rect box{list.x, y, list.w, ui.px(kChangeRow)};
     y += box.h;
-    if (visible_part(ui, box).w <= 0.0F) continue;
+    if (!row_in_sight(ui, box)) continue;
     const double value = diff.max_abs_diff_o[i];
     const std::string text = std::isnan(value) ? "no common rows" : fmt::format("{:.3e}", value);
     text_in(ui, FontRole::small, {box.x, box.y, ui.px(110), box.h}, ui[Color::muted],

@@ -38,7 +38,7 @@ void draw_facts(Ui& ui, CostColumn& at, const std::vector<CostFact>& facts) {
     const auto column = static_cast<float>(static_cast<int>(i) % columns);
     Rect box{at.x + w * column, at.y, w - ui.px(14), at.row};
     if (static_cast<int>(i) % columns == columns - 1 || i + 1 == facts.size()) at.y += at.row;
-    if (visible_part(ui, box).w <= 0.0F) continue;
+    if (!row_in_sight(ui, box)) continue;
     const float used = text_width(ui, FontRole::mono, facts[i].value);
     text_in(ui, FontRole::small, {box.x, box.y, std::max(0.0F, box.w - used - ui.px(6)), box.h},
             ui[Color::muted], facts[i].label, Align::left);
@@ -73,7 +73,7 @@ void draw_kernels(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   for (std::size_t i = 0; i < costs.kernels.size(); ++i) {
     const trace::CostRow& row = costs.kernels[i];
     const Rect box = at.next(at.row);
-    if (visible_part(ui, box).w <= 0.0F) continue;
+    if (!row_in_sight(ui, box)) continue;
     const trace::Cost& c = row.cost;
     const bool current = row.stage == ui.selection.stage;
     if (current) fill(ui, box, ui[Color::raised], 1.0F, ui.px(3));
@@ -103,7 +103,7 @@ void draw_phases(Ui& ui, CostColumn& at, const std::vector<PhaseLine>& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const PhaseLine& one = lines[i];
     const Rect box = at.next(at.row);
-    if (visible_part(ui, box).w <= 0.0F) continue;
+    if (!row_in_sight(ui, box)) continue;
     line(ui, box.x, box.y, box.right(), box.y, ui[Color::border]);
     text_in(ui, FontRole::small, {box.x, box.y, label_w - ui.px(6), box.h}, ui[Color::muted], one.label,
             Align::left);

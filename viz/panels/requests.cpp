@@ -164,7 +164,7 @@ float draw_tokens(Ui& ui, const Request& request, float x0, float y, float right
     }
     const Rect box{x, y, w, h};
     x += w + gap;
-    if (visible_part(ui, box).w <= 0.0F) continue;
+    if (!row_in_sight(ui, box)) continue;
     const Chip chip = chip_of(request, pos, moment);
     draw_chip(ui, box, request.id, chip, text);
     const bool lit = ui.view.hover.seq == request.id && ui.view.hover.k_col == pos;
@@ -238,7 +238,7 @@ float draw_request(Ui& ui, const Request& request, float x, float y, float right
   const Rect line_box{x, y, right - x, head};
   const bool selected = request.id == ui.selection.seq;
   follow_request(ui, request, line_box);
-  if (brief && visible_part(ui, line_box).w <= 0.0F) return line_box.bottom() + ui.px(2);
+  if (brief && !row_in_sight(ui, line_box)) return line_box.bottom() + ui.px(2);
   const trace::Moment moment = moment_shown(ui.frame, ui.selection, ui.view.grain);
   const bool gone = selected && request.ended();
   const std::string status =

@@ -125,7 +125,7 @@ void draw_levels(Ui& ui, const Roofline& r, List& list, bool bench) {
   draw_row(ui, list.next(), list.columns, head_of(r, bench), FontRole::small, ui[Color::muted]);
   for (const RooflineLevel& level : levels) {
     const Rect box = list.next();
-    if (visible_part(ui, box).w <= 0.0F) continue;
+    if (!row_in_sight(ui, box)) continue;
     const Rgb ink = ui[level.ran ? Color::accent : Color::text];
     draw_row(ui, box, list.columns, cells_of(r, level), FontRole::mono, ink);
     mark(ui, fmt::format("roofline/{}/{}", bench ? "bench" : "level", level.level), box, level_tip(r, level),

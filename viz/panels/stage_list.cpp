@@ -128,16 +128,16 @@ float draw_stage(Ui& ui, const Rect& list, float y, trace::Stage stage) {
   if (stage == trace::Stage::prepare) {
     const std::vector<GraphLine> lines = graph_lines(step);
     for (std::size_t i = 0; i < lines.size(); ++i, y += row)
-      if (visible_part(ui, place()).w > 0.0F) draw_graph_line(ui, place(), lines[i], i);
+      if (row_in_sight(ui, place())) draw_graph_line(ui, place(), lines[i], i);
   }
   for (std::size_t i = 0; i < step.shapes.size(); ++i) {
     if (!shape_here(step.shapes[i])) continue;
-    if (visible_part(ui, place()).w > 0.0F) draw_shape(ui, place(), step.shapes[i], i);
+    if (row_in_sight(ui, place())) draw_shape(ui, place(), step.shapes[i], i);
     y += row;
   }
   for (std::size_t i = 0; i < step.launches.size(); ++i) {
     if (!launch_here(step.launches[i])) continue;
-    if (visible_part(ui, place()).w > 0.0F) draw_launch(ui, place(), step.launches[i], i);
+    if (row_in_sight(ui, place())) draw_launch(ui, place(), step.launches[i], i);
     y += row;
   }
   return y + ui.px(6);

@@ -146,7 +146,7 @@ int choose(Ui& ui, const char* panel, const Rect& area, std::span<const Choice> 
     y += row.h;
     const bool here = static_cast<int>(i) == shell.chosen;
     if (here && shell.follow) ImGui::SetScrollFromPosY(row.y - ImGui::GetWindowPos().y, 0.5F);
-    if (visible_part(ui, row).w <= 0.0F) continue;
+    if (!row_in_sight(ui, row, choice.note.empty() ? 1 : 2)) continue;
     const Hit hit = mark(ui, fmt::format("{}/{}", panel, choice.name), row, choice.tip);
     if (hit.hovered && choice.enabled && (moved.x != 0.0F || moved.y != 0.0F))
       shell.chosen = static_cast<int>(i);

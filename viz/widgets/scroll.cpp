@@ -177,6 +177,17 @@ void keep_whole(const Ui& ui, const Rect& rect, std::string_view name) {
   if (rect.h <= part.height) part.boxes.push_back({rect.y, rect.bottom()});
 }
 
+bool row_in_sight(const Ui& ui, const Rect& row, int lines) {
+  if (visible_part(ui, row).w > 0.0F) return true;
+  if (!ui.view.scroll_parts.any()) return false;
+  const float h = row.h / static_cast<float>(lines);
+  for (int i = 0; i < lines; ++i) {
+    const float top = row.y + h * static_cast<float>(i);
+    ui.view.scroll_parts.last().lines.push_back({top, top + h});
+  }
+  return false;
+}
+
 void enter_window(Ui& ui) {
   ui.draw = ImGui::GetWindowDrawList();
   ui.mouse_here = ImGui::IsWindowHovered();

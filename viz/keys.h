@@ -110,7 +110,7 @@ struct KeyBinding {
   std::string_view also = {};   // more of them that mean the same
   std::string_view label = {};  // as help and menus write the key; "" none
   std::string_view title = {};  // as menus write it
-  std::string_view text = {};   // what it does, one sentence
+  std::string_view text = {};   // what the title leaves open; the title again: nothing
   Menu menu = Menu::none;       // where it is listed
   bool rule = false;            // a line above it there
 };

@@ -50,6 +50,38 @@ void add_files(const std::vector<std::string>& paths, std::string_view heading, 
   }
 }
 
+/// What a condition is called where its sentence says it in other words.
+std::string condition_words(ConditionKind kind) {
+  using enum ConditionKind;
+  switch (kind) {
+    case block_written:
+      return "block written";
+    case ref_count_changes:
+      return "ref_count changed, shared block";
+    case block_allocated:
+      return "block allocated, allocation";
+    case preemption:
+      return "preemption, recompute";
+    case eviction:
+      return "eviction, evicted";
+    case prefix_hit:
+      return "prefix hit, prefix cache, cached";
+    case rescale:
+      return "rescale, online softmax";
+    case stolen_mass:
+      return "stolen mass, zero pads";
+    case nan_or_inf:
+      return "NaN, Inf, not a number";
+    case error_above:
+      return "error above, difference from the record";
+    case wrong_above:
+      return "error above, wrong output";
+    case token_equals:
+      return "token equals, sampled token";
+  }
+  return {};
+}
+
 /// "run to: preemption" or "stop at: preemption"; numbers are asked for.
 MenuEntry condition_entry(const Condition& condition, bool stop) {
   std::string text = trace::condition_text(condition);
@@ -72,7 +104,8 @@ MenuEntry condition_entry(const Condition& condition, bool stop) {
         ui.commands.push_back(command);
         if (!stop) shell.has_condition = true;
         if (!stop) shell.condition = condition;
-      }};
+      },
+      condition_words(condition.kind)};
 }
 
 void add_run(const Ui& ui, std::vector<MenuEntry>& out) {

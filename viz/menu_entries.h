@@ -13,6 +13,7 @@ namespace attn::viz {
 struct MenuEntry {
   Choice choice;
   std::function<void(Ui&)> run;
+  std::string words = {};  // the palette finds it by these too
 };
 
 std::vector<MenuEntry> menu_entries(const Ui& ui, Menu menu);

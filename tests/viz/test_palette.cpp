@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "commands_sent.h"
 #include "headless.h"
@@ -39,27 +40,45 @@ TEST(Palette, RunsWhatIsChosen) {
   EXPECT_EQ(screen.view.shell.overlay, Overlay::none);
 }
 
+/// What the palette lists first.
+std::string top_of(Headless& screen, const Sample& s, const std::string& typed) {
+  screen.view.shell.close();  // what was typed before is forgotten
+  screen.draw(s.frame);
+  screen.view.shell.open(Overlay::palette);
+  screen.view.shell.text = typed;
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  std::string name;
+  float y = screen.marks.get("palette")->rect.bottom();
+  for (const Mark& mark : screen.marks.all()) {
+    if (!mark.name.starts_with("palette/") || mark.name == "palette/text" || mark.rect.y >= y) continue;
+    y = mark.rect.y;
+    name = mark.name;
+  }
+  return name;
+}
+
+TEST(Palette, FindsConditionsByTheirUsualNames) {
+  using enum trace::ConditionKind;
+  const Sample s = sample::prefill();
+  Headless screen(1600, 900);
+  const std::pair<const char*, trace::ConditionKind> kNames[] = {
+      {"eviction", eviction},           {"preemption", preemption},
+      {"prefix hit", prefix_hit},       {"rescale", rescale},
+      {"stolen mass", stolen_mass},     {"NaN", nan_or_inf},
+      {"error", error_above},           {"token", token_equals},
+      {"block written", block_written}, {"ref_count", ref_count_changes}};
+  for (const auto& [typed, kind] : kNames)
+    EXPECT_EQ(top_of(screen, s, typed), "palette/run " + std::to_string(static_cast<int>(kind))) << typed;
+}
+
 TEST(Palette, WhatWasUsedComesFirstAmongEquals) {
   const Sample s = sample::prefill();
   Headless screen(1600, 900);
-  const auto top_of = [&](const std::string& typed) {
-    screen.view.shell.open(Overlay::palette);
-    screen.view.shell.text = typed;
-    screen.draw(s.frame);
-    screen.draw(s.frame);
-    std::string name;
-    float y = screen.marks.get("palette")->rect.bottom();
-    for (const Mark& mark : screen.marks.all()) {
-      if (!mark.name.starts_with("palette/") || mark.name == "palette/text" || mark.rect.y >= y) continue;
-      y = mark.rect.y;
-      name = mark.name;
-    }
-    return name;
-  };
-  EXPECT_EQ(top_of("theme"), "palette/theme contrast") << "by the alphabet";
+  EXPECT_EQ(top_of(screen, s, "theme"), "palette/theme contrast") << "by the alphabet";
   screen.click(s.frame, "palette/theme print");
-  EXPECT_EQ(top_of("theme"), "palette/theme print");
-  EXPECT_EQ(top_of(""), "palette/theme print");
+  EXPECT_EQ(top_of(screen, s, "theme"), "palette/theme print");
+  EXPECT_EQ(top_of(screen, s, ""), "palette/theme print");
 }
 
 TEST(Palette, FindsASwitchByWhatTheEngineCallsIt) {

@@ -111,7 +111,11 @@ TEST(Help, EveryKeyAndWhatItDoesIsReadWhole) {
   for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
     Headless screen(1600, 900);
     screen.view.mode = mode;
-    for (const auto& [w, h] : {std::pair{1024.0F, 640.0F}, {1600.0F, 900.0F}, {3840.0F, 2160.0F}}) {
+    for (const auto& [w, h] : {std::pair{1024.0F, 640.0F},
+                               {1280.0F, 720.0F},
+                               {1600.0F, 900.0F},
+                               {1920.0F, 1080.0F},
+                               {3840.0F, 2160.0F}}) {
       screen.resize(w, h);
       TextLog log;
       screen.view.text_log = &log;
@@ -122,6 +126,24 @@ TEST(Help, EveryKeyAndWhatItDoesIsReadWhole) {
         EXPECT_FALSE(entry.panel == "help" && entry.shortened) << w << "x" << h << ": " << entry.text;
       screen.view.text_log = nullptr;
     }
+  }
+}
+
+/// No line needs the menu beside it to be understood.
+TEST(Help, EveryLineNamesItsAction) {
+  const Sample s = sample::prefill();
+  Headless screen(1920, 1080);
+  screen.view.shell.open(Overlay::help);
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  const auto said = [&](const std::string& key) { return screen.marks.get("help/" + key)->value; };
+  EXPECT_EQ(said("Ctrl+R"), "Record a film: of the lesson, or of this run as shown");
+  EXPECT_EQ(said("N"), "Speaker's notes: what to say and the clock, in a window");
+  EXPECT_EQ(said("Home"), "First step") << "nothing is said twice";
+  for (const KeyBinding& key : key_table()) {
+    if (key.label.empty()) continue;
+    const std::string_view name = key.title.substr(0, key.title.find("\xE2\x80\xA6"));
+    EXPECT_TRUE(said(std::string(key.label)).starts_with(name)) << key.title;
   }
 }
 

@@ -81,6 +81,25 @@ TEST(Tiles, InvariantComparesTwoArraysOfTheKernel) {
   EXPECT_FALSE(tile_row(sample.frame, {.tile = 1}).now().holds()) << "NaN must not pass";
 }
 
+/// Four decimals would say 0.0001 on both sides, whatever they are.
+TEST(Tiles, TheInvariantOfSmallSumsHasDigitsToCompare) {
+  sample::Sample sample = decode();
+  trace::AttentionView& view = *sample.attention;
+  for (float& score : view.scores) score -= 9.0F;
+  for (float& m : view.tile_m) m -= 9.0F;
+  for (float& lse : view.lse) lse -= 9.0F;
+  Headless window(1600, 900);
+  show_tiles(window);
+  window.selection.tile = 0;
+  window.draw(sample.frame);
+  window.draw(sample.frame);
+  const TileState tile = tile_row(sample.frame, {.tile = 0}).now();
+  ASSERT_LT(std::exp(tile.log_state), 0.01);
+  EXPECT_TRUE(
+      has(*window.marks.get("tiles/invariant"), fmt::format("exp(m) = {:#.5g}", std::exp(tile.log_state))))
+      << window.marks.get("tiles/invariant")->value;
+}
+
 TEST(Tiles, StepsForwardAndBackThroughEveryTile) {
   const sample::Sample sample = decode();
   Headless window(1600, 900);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <numeric>
+#include <string>
 #include <vector>
 
 #include "viz/keys.h"
@@ -31,6 +34,29 @@ std::vector<HelpLine> help_lines() {
   return out;
 }
 
+/// As menus write it, without the dots of a dialog.
+std::string_view name_of(const KeyBinding& key) {
+  constexpr std::string_view kDots = "\xE2\x80\xA6";
+  std::string_view name = key.title;
+  if (name.ends_with(kDots)) name.remove_suffix(kDots.size());
+  return name;
+}
+
+/// "Record a film" and ": of the lesson, or of this run as shown"; alone where the name says it all.
+struct Explained {
+  std::string_view name;
+  std::string rest;
+  std::string both() const { return std::string(name) + rest; }
+};
+
+Explained explained(const KeyBinding& key) {
+  const std::string_view name = name_of(key);
+  const bool same = std::ranges::equal(name, key.text, [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  });
+  return {name, same ? std::string() : fmt::format(": {}", key.text)};
+}
+
 void draw_line(Ui& ui, const Rect& row, const HelpLine& line, float label_w) {
   if (line.key == nullptr) {
     text_in(ui, FontRole::strong, row, ui[Color::text], menu_title(line.group), Align::left);
@@ -38,26 +64,56 @@ void draw_line(Ui& ui, const Rect& row, const HelpLine& line, float label_w) {
   }
   text_in(ui, FontRole::mono, {row.x, row.y, label_w - ui.px(6), row.h}, ui[Color::accent], line.key->label,
           Align::left);
-  text_in(ui, FontRole::small, {row.x + label_w, row.y, row.w - label_w, row.h}, ui[Color::text],
-          line.key->text, Align::left);
-  mark(ui, fmt::format("help/{}", line.key->label), row, std::string(line.key->text),
-       std::string(line.key->title));
+  const Explained what = explained(*line.key);
+  const float x = row.x + label_w;
+  const float name_w = text_in(ui, FontRole::small, {x, row.y, row.right() - x, row.h}, ui[Color::text],
+                               what.name, Align::left);
+  if (!what.rest.empty())
+    text_in(ui, FontRole::small, {x + name_w, row.y, row.right() - x - name_w, row.h}, ui[Color::muted],
+            what.rest, Align::left);
+  mark(ui, fmt::format("help/{}", line.key->label), row, what.both());
 }
 
 /// So wide that every key and what it does is read whole.
-struct HelpWidths {
+struct HelpColumn {
   float label = 0.0F, text = 0.0F;  // pixels
 };
 
-HelpWidths widths_of(const Ui& ui, const std::vector<HelpLine>& lines) {
-  HelpWidths out;
-  for (const HelpLine& line : lines) {
-    if (line.key == nullptr) continue;
-    out.label = std::max(out.label, text_width(ui, FontRole::mono, line.key->label));
-    out.text = std::max(out.text, text_width(ui, FontRole::small, line.key->text));
+struct HelpColumns {
+  std::vector<HelpColumn> columns;
+  int rows = 0;  // of each
+  float gap = 0.0F;
+
+  float width_of(const HelpColumn& column) const { return column.label + column.text + gap; }
+  float width() const {
+    return std::accumulate(columns.begin(), columns.end(), 0.0F,
+                           [&](float sum, const HelpColumn& column) { return sum + width_of(column); });
   }
-  out.label += ui.px(10);
+};
+
+HelpColumns in_columns(const Ui& ui, const std::vector<HelpLine>& lines, int count) {
+  HelpColumns out;
+  out.rows = (static_cast<int>(lines.size()) + count - 1) / count;
+  out.gap = ui.px(18);
+  out.columns.resize(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].key == nullptr) continue;
+    HelpColumn& column = out.columns[i / static_cast<std::size_t>(out.rows)];
+    column.label = std::max(column.label, text_width(ui, FontRole::mono, lines[i].key->label) + ui.px(10));
+    const Explained what = explained(*lines[i].key);
+    column.text = std::max(column.text, text_width(ui, FontRole::small, what.name) +
+                                            text_width(ui, FontRole::small, what.rest) + 1.0F);
+  }
   return out;
+}
+
+/// As many columns as there is width for, at most three.
+HelpColumns columns_for(const Ui& ui, const std::vector<HelpLine>& lines, float width) {
+  for (int count = 3; count > 1; --count) {
+    HelpColumns columns = in_columns(ui, lines, count);
+    if (columns.width() <= width) return columns;
+  }
+  return in_columns(ui, lines, 1);
 }
 
 constexpr std::string_view kCounting =
@@ -71,12 +127,12 @@ constexpr std::string_view kCounting =
 void draw_help(Ui& ui, const Rect& screen) {
   const std::vector<HelpLine> lines = help_lines();
   const float row = std::max(ui.px(22), std::ceil(font_pixels(FontRole::small) * 1.25F));
-  const HelpWidths widths = widths_of(ui, lines);
-  const float column_w = widths.label + widths.text + ui.px(18);
   const float margin = ui.px(24);
-  const int columns = std::clamp(static_cast<int>((screen.w - 2.0F * margin) / column_w), 1, 3);
-  const int per_column = (static_cast<int>(lines.size()) + columns - 1) / columns;
-  const float width = std::min(screen.w - 2.0F * margin, column_w * static_cast<float>(columns) + margin);
+  const float most = screen.w - 2.0F * margin;
+  const HelpColumns table = columns_for(ui, lines, most - margin);
+  const int columns = static_cast<int>(table.columns.size());
+  const int per_column = table.rows;
+  const float width = std::min(most, table.width() + margin);
   const float note_h = row * static_cast<float>(4 - columns);  // kCounting, wrapped
   begin_card(ui, "help",
              card_on(ui, screen, width / ui.scale,
@@ -92,12 +148,19 @@ void draw_help(Ui& ui, const Rect& screen) {
   const float list_y = note.bottom() + ui.px(2);
   const Rect list{ui.body.x, list_y, ui.body.w, ui.body.bottom() - list_y};
   const float top = begin_scroll(ui, "help/list", list);
-  const float w = std::floor(list.w / static_cast<float>(columns));
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const int column = static_cast<int>(i) / per_column;
-    const Rect box{list.x + w * static_cast<float>(column),
-                   top + row * static_cast<float>(static_cast<int>(i) % per_column), w - ui.px(14), row};
-    if (visible_part(ui, box).w > 0.0F) draw_line(ui, box, lines[i], std::min(widths.label, box.w * 0.5F));
+  // What is left over is shared by the columns; one that is wider than the card ends with it.
+  const float spare =
+      std::max(0.0F, std::floor((list.w - table.width()) / static_cast<float>(table.columns.size())));
+  float x = list.x;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const HelpColumn& column = table.columns[c];
+    const float w = std::min(table.width_of(column), list.right() - x);
+    const std::size_t from = c * static_cast<std::size_t>(per_column);
+    for (std::size_t i = from; i < std::min(lines.size(), from + static_cast<std::size_t>(per_column)); ++i) {
+      const Rect box{x, top + row * static_cast<float>(i - from), w - table.gap * 0.5F, row};
+      if (visible_part(ui, box).w > 0.0F) draw_line(ui, box, lines[i], std::min(column.label, box.w * 0.5F));
+    }
+    x += w + spare;
   }
   end_scroll(ui, top + row * static_cast<float>(per_column), row);
   end_panel(ui);

@@ -125,6 +125,7 @@ std::vector<MenuEntry> ranked(const Ui& ui, std::vector<MenuEntry> all, const st
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Choice& choice = all[i].choice;
     int score = typed.empty() ? 0 : command_score(typed, choice.title);
+    if (!typed.empty() && !all[i].words.empty()) score = std::max(score, command_score(typed, all[i].words));
     // A switch is also found by what the engine calls it.
     if (score < 0) score = fuzzy_score(typed, fmt::format("{} {}", choice.title, choice.right));
     const auto found = used.find(choice.name);

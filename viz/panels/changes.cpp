@@ -96,8 +96,7 @@ float draw_lines(Ui& ui, const Rect& list, float y, std::span<const ChangeLine> 
   const std::size_t shown = long_list && !all ? kShortList : lines.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const Rect box{list.x, y, list.w, ui.px(kChangeRow)};
-    if (row_in_sight(ui, box))
-      draw_line(ui, box, lines[i], fmt::format("changes/{}/{}", part, i), diff);
+    if (row_in_sight(ui, box)) draw_line(ui, box, lines[i], fmt::format("changes/{}/{}", part, i), diff);
     y += box.h;
   }
   if (!long_list) return y + ui.px(8);

@@ -128,7 +128,7 @@ void draw_help(Ui& ui, const Rect& screen) {
   const std::vector<HelpLine> lines = help_lines();
   const float row = std::max(ui.px(22), std::ceil(font_pixels(FontRole::small) * 1.25F));
   const float margin = ui.px(24);
-  const float most = screen.w - 2.0F * margin;
+  const float most = screen.w - margin;
   const HelpColumns table = columns_for(ui, lines, most - margin);
   const int columns = static_cast<int>(table.columns.size());
   const int per_column = table.rows;

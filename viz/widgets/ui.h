@@ -58,8 +58,8 @@ float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel = true);
 /// two lines of text, or between two rows where all are `row_h` high, and below it stands how many more there
 /// are.
 void end_scroll(Ui& ui, float bottom, float row_h = 0.0F);
-/// Whether any of a row of a scrolling part is in sight. One that is not need not be drawn: it is counted here,
-/// as the `lines` of text that it would have been.
+/// Whether any of a row of a scrolling part is in sight. One that is not need not be drawn: it is counted
+/// here, as the `lines` of text that it would have been.
 bool row_in_sight(const Ui& ui, const Rect& row, int lines = 1);
 /// Neither the fold of a scrolling part nor an edge cuts this, as they cut no line of text. A thing higher
 /// than the part is cut between the lines and boxes that it holds. `name` is told by tests.

@@ -1,4 +1,5 @@
 // Head groups: who reads which K/V head, misplaced heads, bytes with and without repeat_interleave.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/layout/head_layout.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 namespace {
@@ -50,6 +52,27 @@ TEST(Heads, TheRuleAndTheGroups) {
   ASSERT_FALSE(screen.commands.empty());
   EXPECT_EQ(screen.commands.front().selection.head, 6);
   EXPECT_EQ(screen.view.hover.head, 6);
+}
+
+/// A head whose weights are spread is not drawn as high as one that looks at a single key.
+TEST(Heads, EveryPictureSaysItsLargestWeight) {
+  for (const auto& s : {sample::prefill(), sample::padded_decode()}) {
+    Headless screen(1600, 900);
+    TextLog log;
+    screen.view.text_log = &log;
+    screen.view.stage = StageView::heads;
+    screen.draw(s.frame);
+    const std::string lead = "largest weight ";
+    for (int head = 0; head < 8; ++head) {
+      const std::string tip = value_of(screen, fmt::format("heads/head/{}", head));
+      const std::size_t at = tip.find(lead);
+      ASSERT_NE(at, std::string::npos) << tip;
+      const std::string said = fmt::format("max {:.3f}", std::stod(tip.substr(at + lead.size())));
+      EXPECT_TRUE(std::ranges::any_of(log.entries, [&](const TextLog::Entry& entry) {
+        return entry.panel == "heads" && entry.text.substr(0, 8) == said.substr(0, 8);
+      })) << said;
+    }
+  }
 }
 
 TEST(Heads, ModuloMisplacesFourOfEight) {

@@ -16,17 +16,16 @@ constexpr std::int64_t kMostWeights = 4'000'000;  // read once per step and laye
 
 float label_height(const Ui& ui) { return ui.px(15); }
 
-/// One query: bars say more than a row of colours.
+/// One query: bars say more than a row of colours. Their scale is that of the colours, 0 to 1 for every head.
 Rect draw_head_bars(const Ui& ui, const HeatMap& map, const WeightsInput& in, const Rect& box) {
   const float step = std::max(1.0F, std::floor(box.w / static_cast<float>(map.cell_cols)));
   const bool log = ui.view.weight_scale == WeightScale::log10;
-  const float most = log ? 1.0F : std::max(map.max, 1e-30F);
   for (int c = 0; c < map.cell_cols; ++c) {
     const float weight = map.cell(0, c);
     const Rect column{box.x + step * static_cast<float>(c), box.y, std::max(1.0F, step - 1.0F), box.h};
     if (std::isinf(weight)) fill(ui, column, ui[Color::error]);
     if (!std::isfinite(weight)) continue;
-    const float t = std::clamp(log ? weight_position(weight, true) : weight / most, 0.0F, 1.0F);
+    const float t = std::clamp(weight_position(weight, log), 0.0F, 1.0F);
     const float h = std::max(1.0F, std::round(t * box.h));
     const bool pad = c * map.col_step >= in.rows.k_len;
     const Rect bar{column.x, column.bottom() - h, column.w, h};
@@ -34,11 +33,20 @@ Rect draw_head_bars(const Ui& ui, const HeatMap& map, const WeightsInput& in, co
     if (pad) hatch(ui, bar, ui[Color::panel], ui.px(3));
   }
   const Rect used{box.x, box.y, step * static_cast<float>(map.cell_cols), box.h};
+  line(ui, used.x, used.y, used.right(), used.y, ui[Color::border]);
   line(ui, used.x, used.bottom(), used.right(), used.bottom(), ui[Color::stroke]);
   return used;
 }
 
 }  // namespace
+
+void draw_head_max(const Ui& ui, const HeatMap& map, const Rect& box) {
+  if (map.bad > 0 || !std::isfinite(map.max)) return;
+  const std::string number = fmt::format("{:.3f}", num(map.max));
+  text_in(ui, FontRole::mono_small, box, ui[Color::muted],
+          first_fitting(ui, FontRole::mono_small, box.w - ui.px(6), {"max " + number, number, ""}),
+          Align::right);
+}
 
 const HeatMap* head_map(Ui& ui, const WeightsInput& in, int head) {
   const std::int64_t weights =
@@ -99,8 +107,10 @@ void draw_head_thumbs(Ui& ui, const WeightsInput& in, const Rect& area) {
     const float x = std::round(area.x + static_cast<float>(h) * (w + gap));
     const bool current = h == in.head;
     const std::string label = w >= ui.px(50) ? fmt::format("head {}", h) : fmt::format("{}", h);
-    text_in(ui, FontRole::mono_small, {x, area.y, w, label_height(ui)},
-            ui[current ? Color::text : Color::muted], label, Align::left);
+    const Rect line_box{x, area.y, w, label_height(ui)};
+    const float label_w = text_in(ui, FontRole::mono_small, line_box,
+                                  ui[current ? Color::text : Color::muted], label, Align::left);
+    draw_head_max(ui, *map, {x + label_w, area.y, w - label_w, line_box.h});
     const Rect box{x + 1.0F, area.y + label_height(ui) + 1.0F, w - 2.0F, area.h - label_height(ui) - 2.0F};
     const Rect used = draw_head_map(ui, *map, in, box);
     const bool lit = ui.view.hover.head == h;

@@ -16,5 +16,7 @@ void draw_head_thumbs(Ui& ui, const WeightsInput& input, const Rect& area);
 const HeatMap* head_map(Ui& ui, const WeightsInput& input, int head);
 /// Its cells, without outline, as large as fits the box, or bars for a single query; returns the area used.
 Rect draw_head_map(const Ui& ui, const HeatMap& map, const WeightsInput& input, const Rect& box);
+/// Its largest weight, at the right of the box as far as it has room.
+void draw_head_max(const Ui& ui, const HeatMap& map, const Rect& box);
 
 }  // namespace attn::viz

@@ -127,6 +127,7 @@ float draw_head_tile(Ui& ui, const HeadMapping& map, const WeightsInput& in, boo
     const Rect picture{box.x + ui.px(6), label.bottom() + ui.px(4), box.w - ui.px(12),
                        box.bottom() - label.bottom() - ui.px(10)};
     if (heat != nullptr && picture.h >= ui.px(8) && picture.w >= ui.px(16)) {
+      if (!wrong) draw_head_max(ui, *heat, {label.x + used, label.y, label.w - used, label.h});
       draw_head_map(ui, *heat, in, picture);
       largest = heat->max;
       value += fmt::format("\nlargest weight {:.4f}", num(heat->max));

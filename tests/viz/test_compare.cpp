@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/trace/names.h"
 #include "tests/viz/headless.h"
 #include "tests/viz/sample_frame.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 namespace {
@@ -257,7 +259,21 @@ TEST(Compare, BarsOfBothSidesStandOnOneLineAndShareTheirScale) {
   sample.frame.compare = compare;
   for (const auto& [w, h] : {std::pair{1024.0F, 640.0F}, {1600.0F, 900.0F}, {1920.0F, 1080.0F}}) {
     Headless ui(w, h);
+    TextLog log;
+    ui.view.text_log = &log;
     in_compare(ui).draw(sample.frame);
+    // ".25" above a bar: as many digits at the left as at the right, two or more.
+    std::set<std::size_t> digits;
+    int numbers[2] = {};
+    for (const TextLog::Entry& entry : log.entries) {
+      if (entry.panel != "compare" || !entry.text.starts_with(".") || entry.text == ".") continue;  // a token
+      digits.insert(entry.text.size() - 1);
+      ++numbers[entry.rect.x < ui.marks.get("compare/b/pick")->rect.x ? 0 : 1];
+    }
+    EXPECT_EQ(digits.size(), 1U) << w;
+    EXPECT_GE(*digits.begin(), 2U) << w;
+    EXPECT_TRUE(numbers[0] > 0 && numbers[1] > 0) << w;
+    EXPECT_EQ(numbers[0] == 1, numbers[1] == 1) << "all of both or the largest of both, at " << w;
     const auto a = ui.marks.get("compare/a/key/0"), b = ui.marks.get("compare/b/key/0");
     ASSERT_TRUE(a && b);
     EXPECT_FLOAT_EQ(a->rect.y, b->rect.y) << w << " x " << h;

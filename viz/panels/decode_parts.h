@@ -3,6 +3,7 @@
 
 #include "viz/attention_views.h"
 #include "viz/layout/bar_layout.h"
+#include "viz/panels/decode_strip.h"
 #include "viz/panels/weights.h"
 #include "viz/widgets/zoom.h"
 
@@ -16,7 +17,7 @@ struct DecodeStrip {
   Span keys;       // shown
   BarLayout bars;  // of the keys shown, counted from keys.from
   Rect plot;
-  float axis_max = 1.0F;
+  StripLook look;
   int block_size = 1;
 
   int first_key(int bar) const { return keys.from + bars.first_key(bar); }

@@ -41,7 +41,7 @@ float height_of(const Ui& ui, const DecodeStrip& strip, float weight) {
   const WeightScale scale = ui.view.weight_scale;
   const float t = scale == WeightScale::rank    ? strip.view.ranks.rank(weight)
                   : scale == WeightScale::log10 ? weight_position(weight, true)
-                                                : weight / strip.axis_max;
+                                                : weight / strip.look.axis_max;
   return std::round(std::clamp(t, 0.0F, 1.0F) * strip.plot.h);
 }
 
@@ -53,7 +53,7 @@ void draw_axis(Ui& ui, const DecodeStrip& strip, const Rect& left) {
     const float t = static_cast<float>(i) * 0.5F;
     const float y = strip.plot.bottom() - strip.plot.h * t;
     line(ui, strip.plot.x, y, strip.plot.right(), y, ui[i == 0 ? Color::stroke : Color::border]);
-    std::string text = fmt::format("{:.3g}", num(strip.axis_max * t));
+    std::string text = fmt::format("{:.3g}", num(strip.look.axis_max * t));
     if (scale == WeightScale::log10) text = i == 0 ? "1e-6" : i == 1 ? "1e-3" : "1";
     if (scale == WeightScale::rank) text = fmt::format("{:.0f}%", 100.0F * t);
     text_in(ui, FontRole::mono_small, {left.x, y - ui.px(7), left.w - ui.px(5), ui.px(14)}, ui[Color::muted],
@@ -124,23 +124,34 @@ std::string bar_text(const Ui& ui, const DecodeStrip& strip, int index) {
   return fmt::format("keys {} to {}: largest weight {:.6f}", k, end - 1, num(weight));
 }
 
-/// Weight above a bar, with as many digits as have room beside its neighbours'; a weight of which they would
-/// show nothing has its number in the tooltip only.
+/// Weight above a bar, with as many digits as all have; a weight of which they would show nothing has its
+/// number in the tooltip only.
 void draw_number(Ui& ui, const DecodeStrip& strip, const Rect& bar, float weight) {
-  const float room = bar.w - 1.0F;
-  for (const int digits : {3, 2, 1}) {
-    const std::string number = fmt::format("{:.{}f}", num(weight), digits);
-    const std::string_view text = number.starts_with("0.") ? std::string_view(number).substr(1) : number;
-    if (text_width(ui, FontRole::mono_small, text) > room) continue;
-    if (text.find_first_not_of(".0") == std::string_view::npos) return;
-    const float h = font_pixels(FontRole::mono_small) + ui.px(2);
-    const float y = std::max(strip.plot.y - h, bar.y - h);
-    text_in(ui, FontRole::mono_small, {bar.x, y, bar.w, h}, ui[Color::text], text, Align::center);
-    return;
-  }
+  const std::string number = fmt::format("{:.{}f}", num(weight), strip.look.decimals);
+  const std::string_view text = number.starts_with("0.") ? std::string_view(number).substr(1) : number;
+  if (text.find_first_not_of(".0") == std::string_view::npos) return;
+  const float h = font_pixels(FontRole::mono_small) + ui.px(2);
+  const float w = std::max(bar.w, text_width(ui, FontRole::mono_small, text) + 1.0F);
+  const float x =
+      std::clamp(bar.x + (bar.w - w) * 0.5F, strip.plot.x, std::max(strip.plot.x, strip.plot.right() - w));
+  const float y = std::max(strip.plot.y - h, bar.y - h);
+  text_in(ui, FontRole::mono_small, {x, y, w, h}, ui[Color::text], text, Align::center);
 }
 
-void draw_bar(Ui& ui, const DecodeStrip& strip, int index) {
+/// The highest bar of a key, -1 where none has a finite weight.
+int highest_bar(const DecodeStrip& strip) {
+  int highest = -1;
+  float most = 0.0F;
+  for (int i = 0; i < strip.bars.num_bars() && strip.first_key(i) < strip.in.rows.k_len; ++i) {
+    const float weight = largest(strip.in, strip.first_key(i), strip.end_key(i));
+    if (!std::isfinite(weight) || weight <= most) continue;
+    most = weight;
+    highest = i;
+  }
+  return highest;
+}
+
+void draw_bar(Ui& ui, const DecodeStrip& strip, int index, bool numbered) {
   const int k = strip.first_key(index);
   const int end = strip.end_key(index);
   const Rect column = strip.bars.column(index, strip.plot);
@@ -157,7 +168,7 @@ void draw_bar(Ui& ui, const DecodeStrip& strip, int index) {
     const float h = std::max(1.0F, height_of(ui, strip, weight));
     const Rect bar{column.x, column.bottom() - h, column.w, h};
     fill(ui, bar, pad ? ui[Color::pad] : h <= 1.0F ? ui[Color::stroke] : hue_of(ui, strip.in.rows.seq));
-    if (!pad && column.w >= ui.px(18)) draw_number(ui, strip, bar, weight);
+    if (!pad && numbered) draw_number(ui, strip, bar, weight);
   }
   const bool hovered_elsewhere =
       ui.view.hover.seq == strip.in.rows.seq && ui.view.hover.k_col >= k && ui.view.hover.k_col < end;
@@ -244,6 +255,11 @@ StripLook look_of(const Ui& ui, const DecodeStrip& strip, const Rect& rect) {
   if (tokens) look.tokens_h = decode_tokens_height(ui, strip, std::min(ui.px(92), rect.h * 0.25F));
   const float peak = largest(strip.in, 0, strip.in.rows.attended);
   if (std::isfinite(peak)) look.axis_max = axis_ceiling(peak);
+  const auto fits = [&](std::string_view text) {
+    return text_width(ui, FontRole::mono_small, text) <= strip.bars.bar_w - 1.0F;
+  };
+  look.every = fits(".00");
+  look.decimals = look.every && !fits(".000") ? 2 : 3;
   return look;
 }
 
@@ -253,14 +269,16 @@ StripLook strip_look(const Ui& ui, const WeightsInput& input, DecodeView& view, 
   const trace::SeqState* seq = find_seq(ui.frame.step->seqs, input.rows.seq);
   if (seq == nullptr || rect.w < ui.px(kAxis) + ui.px(60)) return {};
   DecodeStrip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
-                    {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
+                    {},    {},   {},   std::max(1, ui.frame.step->config.block_size)};
   lay_out_bars(ui, strip, rect);
   return look_of(ui, strip, rect);
 }
 
 StripLook shared_look(const StripLook& a, const StripLook& b) {
   const bool tokens = a.tokens_h > 0.0F && b.tokens_h > 0.0F;
-  return {tokens ? std::max(a.tokens_h, b.tokens_h) : 0.0F, std::max(a.axis_max, b.axis_max)};
+  const bool every = a.every && b.every;
+  return {tokens ? std::max(a.tokens_h, b.tokens_h) : 0.0F, std::max(a.axis_max, b.axis_max),
+          every ? std::min(a.decimals, b.decimals) : 3, every};
 }
 
 void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect,
@@ -271,12 +289,12 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
   const float blocks_h = ui.px(20);
   if (seq == nullptr || rect.h < top_h + blocks_h + ui.px(38) || rect.w < axis_w + ui.px(60)) return;
   DecodeStrip strip{input, view, *seq, shown_span(view.keys, input.rows.attended),
-                    {},    {},   1.0F, std::max(1, ui.frame.step->config.block_size)};
+                    {},    {},   {},   std::max(1, ui.frame.step->config.block_size)};
   if (ui.view.weight_scale == WeightScale::rank && !view.ranks.built_from(input.view, input.part()))
     view.ranks.build(input.view, input.part());
   lay_out_bars(ui, strip, rect);
-  const StripLook look = shared != nullptr ? *shared : look_of(ui, strip, rect);
-  strip.axis_max = look.axis_max;
+  strip.look = shared != nullptr ? *shared : look_of(ui, strip, rect);
+  const StripLook& look = strip.look;
   const float head_room = font_pixels(FontRole::mono_small) + ui.px(6);  // numbers above full bars
   strip.plot = {rect.x + axis_w, rect.y + top_h + head_room, rect.w - axis_w - ui.px(2),
                 rect.h - top_h - head_room - blocks_h - look.tokens_h - ui.px(6)};
@@ -286,8 +304,9 @@ void draw_decode_strip(Ui& ui, const WeightsInput& input, DecodeView& view, cons
   draw_block_ground(ui, strip);
   draw_pad_ground(ui, strip);
   const float tokens_y = strip.plot.bottom() + ui.px(3);
+  const int highest = highest_bar(strip);
   for (int i = 0; i < strip.bars.num_bars(); ++i) {
-    draw_bar(ui, strip, i);
+    draw_bar(ui, strip, i, look.every || i == highest);
     if (look.tokens_h > 0.0F) draw_decode_token(ui, strip, i, tokens_y, look.tokens_h);
   }
   draw_pad_share(ui, strip);

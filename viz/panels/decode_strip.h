@@ -11,6 +11,8 @@ namespace attn::viz {
 struct StripLook {
   float tokens_h = 0.0F;  // height of the token labels, pixels; 0: none
   float axis_max = 1.0F;  // weight at the top of the linear scale
+  int decimals = 3;       // of the numbers above bars
+  bool every = true;      // above every bar; else above the highest one only
 };
 /// As one strip in `rect` would choose it for itself.
 StripLook strip_look(const Ui& ui, const WeightsInput& input, DecodeView& view, const Rect& rect);

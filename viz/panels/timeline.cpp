@@ -280,7 +280,11 @@ void draw_lanes(Ui& ui, const Rect& area) {
   if (lanes.pool.h > 0.0F) draw_occupancy(ui, lanes);
   draw_loop(ui, lanes);
   draw_playhead(ui, lanes);
-  if (legend_h > 0.0F) draw_flag_legend(ui, {lane.x, area.bottom() - legend_h, lane.w, legend_h});
+  const float behind = layout.right(layout.end - 1) + ui.px(24);  // flags of the last step may go beyond it
+  if (legend_h > 0.0F)
+    draw_flag_legend(ui, lanes, {lane.x, area.bottom() - legend_h, lane.w, legend_h}, true);
+  else
+    draw_flag_legend(ui, lanes, {behind, lanes.flags.y, lane.right() - behind, lanes.flags.h}, false);
   scrub(ui, "##steps", {lane.x, lanes.flags.y, lane.w, lanes.steps.bottom() - lanes.flags.y}, lanes);
   scrub(ui, "##pool", lanes.pool, lanes);
   if (hold("##sequences", lanes.gantt)) drag_loop(ui, lanes, true);

@@ -254,9 +254,12 @@ void draw_flags(Ui& ui, const TimelineLanes& lanes) {
   draw_places(ui, lanes);
 }
 
-void draw_flag_legend(Ui& ui, const Rect& box) {
+void draw_flag_legend(Ui& ui, const TimelineLanes& lanes, const Rect& box, bool all) {
   float x = box.x;
   for (const Flag& flag : kFlags) {
+    int at = lanes.layout.first;
+    while (at < lanes.layout.end && !has(lanes.step(at), flag.kind)) ++at;
+    if (!all && at == lanes.layout.end) continue;
     const float w = ui.px(12) + text_width(ui, FontRole::small, flag.words) + ui.px(14);
     if (x + w > box.right()) return;
     text_in(ui, FontRole::mono_small, {x, box.y, ui.px(12), box.h}, flag_color(ui, flag), flag.glyph,

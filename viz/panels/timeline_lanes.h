@@ -28,8 +28,8 @@ void lane_label(const Ui& ui, const TimelineLanes& lanes, const Rect& lane, std:
 std::string step_words(const Frame& frame, const StepSummary& step, int index);
 
 void draw_flags(Ui& ui, const TimelineLanes& lanes);
-/// The glyphs of the flags with their meaning, as far as the line has room.
-void draw_flag_legend(Ui& ui, const Rect& box);
+/// The glyphs of all flags, or of those in the steps shown, with their meaning, as far as the box has room.
+void draw_flag_legend(Ui& ui, const TimelineLanes& lanes, const Rect& box, bool all);
 void draw_steps(Ui& ui, const TimelineLanes& lanes);
 void draw_gantt(Ui& ui, const TimelineLanes& lanes);
 /// What a sequence did, in a row at y; `detailed`: with outlines and dashes.

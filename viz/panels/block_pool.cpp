@@ -134,6 +134,18 @@ void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
        engine ? fmt::format("blocks of step {}, {}", step.step, when) : "block_tables I32 of the case");
 }
 
+/// What the cards leave of the area: in a low panel the legend may make them lower, but not poorer.
+float legend_height(const Ui& ui, const Rect& area, int blocks, int block_size) {
+  const float h = pool_legend_height(ui, area.w);
+  if (ui.body.h > ui.px(150)) return h;
+  const int zoom = ui.view.data.pool.zoom;
+  const Rect above{area.x, area.y, area.w, area.h - h};
+  const PoolLayout all = layout_pool(area, blocks, block_size, ui.scale, zoom);
+  const PoolLayout less = layout_pool(above, blocks, block_size, ui.scale, zoom);
+  const bool cards = less.detail == all.detail && less.detail != CardDetail::tile;
+  return cards && less.content_h <= above.h + 0.5F ? h : 0.0F;
+}
+
 void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
   const Now now = pool_shown(ui);
   const bool scrolls = layout.content_h > area.h + 0.5F;
@@ -170,9 +182,10 @@ void draw_block_pool(Ui& ui, const Rect& rect) {
     return;
   }
   const int block_size = std::max(1, step->config.block_size);
-  const float legend_h = ui.body.h > ui.px(150) ? pool_legend_height(ui, ui.body.w - ui.px(6)) : 0.0F;
-  const Rect area{ui.body.x + ui.px(3), ui.body.y, ui.body.w - ui.px(6), ui.body.h - legend_h - ui.px(3)};
   const int blocks = static_cast<int>(step->blocks.size());
+  Rect area{ui.body.x + ui.px(3), ui.body.y, ui.body.w - ui.px(6), ui.body.h - ui.px(3)};
+  const float legend_h = legend_height(ui, area, blocks, block_size);
+  area.h -= legend_h;
   PoolLayout layout = layout_pool(area, blocks, block_size, ui.scale, ui.view.data.pool.zoom);
   if (layout.content_h > area.h + 0.5F) {  // make room for the scroll bar
     const Rect narrow{area.x, area.y, area.w - ui.px(10), area.h};

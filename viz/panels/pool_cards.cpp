@@ -67,8 +67,7 @@ float draw_badge(const Ui& ui, const Card& card, float right, float y, float h) 
 }
 
 /// ▼ written and △ read in this step, at the right; returns the left edge.
-float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float y) {
-  const float glyph = ui.px(7);
+float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float y, float glyph) {
   if (card.facts.read && right - glyph > left) {
     right -= glyph;
     triangle_up(ui, right, y, glyph, ui[Color::accent]);
@@ -83,19 +82,39 @@ float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float
   return right;
 }
 
-/// Id at the left; glyphs, badge and hash tag at the right, as far as there is room. Below the glyphs a badge
-/// would cover the slots: the double border alone says then that the block is shared, and its card how often.
-void draw_heading(const Ui& ui, const Card& card) {
+float badge_width(const Ui& ui, const Card& card) {
+  return text_width(ui, FontRole::mono_small, fmt::format("\xC3\x97{}", card.block.ref_count)) + ui.px(4);
+}
+
+float glyphs_width(const Ui& ui, const Card& card, float glyph) {
+  return (glyph + ui.px(2)) *
+         static_cast<float>((card.facts.read ? 1 : 0) + (card.facts.written > 0 ? 1 : 0));
+}
+
+/// Where the heading of a small card has no room for both, the badge takes it, and the glyphs stand beside
+/// the fill bar.
+bool glyphs_at_bar(const Ui& ui, const Card& card) {
+  if (!card.shared()) return false;
+  const float used = text_width(ui, FontRole::mono, std::to_string(card.block.id)) + ui.px(3);
+  return used + badge_width(ui, card) + glyphs_width(ui, card, ui.px(7)) > card.rect.w - 2.0F * ui.px(6);
+}
+
+/// Id at the left; glyphs, badge and hash tag at the right, as far as there is room: of a shared block how
+/// often before anything else.
+void draw_heading(const Ui& ui, const Card& card, bool bar_below) {
   const float pad = ui.px(card.shared() ? 6 : 5);
   const Rect box{card.rect.x + pad, card.rect.y + ui.px(card.low(ui) ? 2 : 4), card.rect.w - 2.0F * pad,
                  ui.px(13)};
   const Rgb ink = card.free() && !card.cached_free() ? ui[Color::muted] : ui[Color::text];
   const float used = text_in(ui, FontRole::mono, box, ink, std::to_string(card.block.id), Align::left);
   const float left = box.x + used + ui.px(3);
-  float right = draw_glyphs(ui, card, left, box.right(), box.y + ui.px(3));
-  const float badge_w =
-      text_width(ui, FontRole::mono_small, fmt::format("\xC3\x97{}", card.block.ref_count)) + ui.px(4);
-  if (card.shared() && right - badge_w >= left) right = draw_badge(ui, card, right, box.y, box.h);
+  float right = box.right();
+  const bool badge_first = glyphs_at_bar(ui, card);
+  if (!badge_first) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
+  if (card.shared() && right - badge_width(ui, card) >= left - ui.px(2))
+    right = draw_badge(ui, card, right, box.y + (card.low(ui) ? ui.px(1) : 0.0F),
+                       box.h - (card.low(ui) ? ui.px(2) : 0.0F));
+  if (badge_first && !bar_below) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (!card.block.hash) return;
   right -= ui.px(2);
   const std::string tag = hash_tag(*card.block.hash);
@@ -139,6 +158,11 @@ void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
   const float h = ui.px(card.low(ui) ? 4 : 5);
   Rect bar{card.rect.x + in, card.rect.bottom() - (card.low(ui) ? ui.px(4) : in) - h, card.rect.w - 2.0F * in,
            h};
+  if (glyphs_at_bar(ui, card)) {
+    const float glyph = ui.px(card.rect.h < ui.px(32) ? 5 : 7);  // below the badge
+    draw_glyphs(ui, card, bar.x, bar.right(), bar.bottom() - glyph * 0.85F, glyph);
+    bar.w -= glyphs_width(ui, card, glyph);
+  }
   const Rgb full = card.cached_free()  ? ui[Color::unwritten]
                    : card.owner() >= 0 ? hue_of(ui, card.owner())
                                        : ui[Color::stroke];
@@ -315,7 +339,7 @@ void draw_cards(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int 
     const Card card = card_of(layout, now, i);
     const bool slots = layout.detail == CardDetail::slots;
     draw_surface(ui, card);
-    draw_heading(ui, card);
+    draw_heading(ui, card, !slots);
     if (slots)
       draw_slots(ui, card, layout, block_size, (end - first) * block_size <= kSlotsWithText);
     else

@@ -132,8 +132,8 @@ void draw_number(Ui& ui, const DecodeStrip& strip, const Rect& bar, float weight
   if (text.find_first_not_of(".0") == std::string_view::npos) return;
   const float h = font_pixels(FontRole::mono_small) + ui.px(2);
   const float w = std::max(bar.w, text_width(ui, FontRole::mono_small, text) + 1.0F);
-  const float x =
-      std::clamp(bar.x + (bar.w - w) * 0.5F, strip.plot.x, std::max(strip.plot.x, strip.plot.right() - w));
+  const float least = w > bar.w ? strip.plot.x + ui.px(6) : strip.plot.x;  // apart from the axis' numbers
+  const float x = std::clamp(bar.x + (bar.w - w) * 0.5F, least, std::max(least, strip.plot.right() - w));
   const float y = std::max(strip.plot.y - h, bar.y - h);
   text_in(ui, FontRole::mono_small, {x, y, w, h}, ui[Color::text], text, Align::center);
 }

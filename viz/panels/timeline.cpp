@@ -16,6 +16,7 @@ namespace {
 
 constexpr float kUnitMax = 44.0F;
 constexpr float kZoomStep = 1.5F;
+constexpr float kWithStages = 98.0F;  // px at scale 1: lanes that have one for stages
 
 double middle_of(const TimelineFacts& facts, int step) {
   const auto i = static_cast<std::size_t>(step);
@@ -242,7 +243,7 @@ TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const Timeli
   y = lanes.flags.bottom();
   lanes.steps = {x, y, w, std::min(ui.px(22), std::max(1.0F, area.bottom() - y))};
   y = lanes.steps.bottom();
-  if (area.h >= ui.px(104)) {
+  if (area.h >= ui.px(kWithStages)) {
     lanes.stages = {x, y, w, ui.px(26)};
     y = lanes.stages.bottom();
   }
@@ -261,6 +262,15 @@ TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const Timeli
   return lanes;
 }
 
+/// Of a line for the flags' meaning; none where they are told `behind` the last step, in the room there, or
+/// where sequences need the height.
+float legend_height(const Ui& ui, const TimelineFacts& facts, float height, float behind) {
+  const float h = ui.px(16);
+  if (height >= ui.px(170)) return h;
+  const float lanes_h = ui.px(14 + 22 + 26 + 14 + 6) + static_cast<float>(facts.rows.size()) * ui.px(14);
+  return behind < ui.px(240) && height - h >= std::max(ui.px(kWithStages), lanes_h) ? h : 0.0F;
+}
+
 void draw_lanes(Ui& ui, const Rect& area) {
   TimelineView& view = ui.view.data.timeline;
   const float label_w = ui.px(58);  // "warm-up"
@@ -269,7 +279,8 @@ void draw_lanes(Ui& ui, const Rect& area) {
   const Rect lane{area.x + label_w, area.y, std::max(ui.px(40), area.w - label_w - tools_w), area.h};
   follow_cursor(view, ui.frame.index, lane, unit_max);
   const TimelineLayout layout = layout_timeline(view.facts.starts, view.window, lane.x, lane.w, unit_max);
-  const float legend_h = area.h >= ui.px(170) ? ui.px(16) : 0.0F;
+  const float behind = layout.right(layout.end - 1) + ui.px(24);  // flags of the last step may go beyond it
+  const float legend_h = legend_height(ui, view.facts, area.h, lane.right() - behind);
   const TimelineLanes lanes =
       place_lanes(ui, view.facts, layout, {area.x, area.y, area.w, area.h - legend_h}, lane.x, lane.w);
   draw_flags(ui, lanes);
@@ -280,11 +291,12 @@ void draw_lanes(Ui& ui, const Rect& area) {
   if (lanes.pool.h > 0.0F) draw_occupancy(ui, lanes);
   draw_loop(ui, lanes);
   draw_playhead(ui, lanes);
-  const float behind = layout.right(layout.end - 1) + ui.px(24);  // flags of the last step may go beyond it
   if (legend_h > 0.0F)
     draw_flag_legend(ui, lanes, {lane.x, area.bottom() - legend_h, lane.w, legend_h}, true);
   else
-    draw_flag_legend(ui, lanes, {behind, lanes.flags.y, lane.right() - behind, lanes.flags.h}, false);
+    draw_flag_legend(ui, lanes,
+                     {behind, lanes.flags.y, lane.right() - behind, lanes.steps.bottom() - lanes.flags.y},
+                     false);
   scrub(ui, "##steps", {lane.x, lanes.flags.y, lane.w, lanes.steps.bottom() - lanes.flags.y}, lanes);
   scrub(ui, "##pool", lanes.pool, lanes);
   if (hold("##sequences", lanes.gantt)) drag_loop(ui, lanes, true);

@@ -255,16 +255,21 @@ void draw_flags(Ui& ui, const TimelineLanes& lanes) {
 }
 
 void draw_flag_legend(Ui& ui, const TimelineLanes& lanes, const Rect& box, bool all) {
-  float x = box.x;
+  const float line_h = std::min(box.h, ui.px(16));
+  float x = box.x, y = box.y;
   for (const Flag& flag : kFlags) {
     int at = lanes.layout.first;
     while (at < lanes.layout.end && !has(lanes.step(at), flag.kind)) ++at;
     if (!all && at == lanes.layout.end) continue;
     const float w = ui.px(12) + text_width(ui, FontRole::small, flag.words) + ui.px(14);
-    if (x + w > box.right()) return;
-    text_in(ui, FontRole::mono_small, {x, box.y, ui.px(12), box.h}, flag_color(ui, flag), flag.glyph,
+    if (x + w > box.right()) {
+      x = box.x;
+      y += line_h;
+    }
+    if (x + w > box.right() || y + line_h > box.bottom()) return;
+    text_in(ui, FontRole::mono_small, {x, y, ui.px(12), line_h}, flag_color(ui, flag), flag.glyph,
             Align::left);
-    text_in(ui, FontRole::small, {x + ui.px(12), box.y, w, box.h}, ui[Color::muted], flag.words, Align::left);
+    text_in(ui, FontRole::small, {x + ui.px(12), y, w, line_h}, ui[Color::muted], flag.words, Align::left);
     x += w;
   }
 }

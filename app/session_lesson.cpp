@@ -110,13 +110,14 @@ void Session::apply_lesson(const viz::Command& command, viz::ViewState& view) {
   if (asked && lesson_->arrived() && !lesson_->now().asking) answered(view);
 }
 
-/// What the question was about is selected now.
+/// What the question was about is selected now, at the step that its answer is of: one may have walked on.
 void Session::answered(const viz::ViewState& view) {
   if (num_steps() == 0) return;
   const Place place = lesson_->place();
   try {
-    if (place.seq || place.row || place.col || place.block)
-      select(selection_of(place, *open_->store(), lesson_->stop().where));
+    const viz::Selection there = selection_of(place, *open_->store(), lesson_->stop().where);
+    const bool walked = place.step && there.step != selection_.step;
+    if (walked || place.seq || place.row || place.col || place.block) select(there);
     lesson_->arrive(standing(view));
   } catch (const InputError& error) {
     lesson_->fail(error.what());

@@ -134,9 +134,18 @@ std::string describe_step(const Frame& frame) {
   return out + describe_pool(frame);
 }
 
+/// What is covered on screen is not told here either.
+std::string describe_question(const LessonNow& lesson) {
+  std::string out = fmt::format("{}, stop {} of {}. Guess first: {}\n", lesson.title, lesson.stop + 1,
+                                lesson.num_stops, lesson.question);
+  if (!lesson.choices.empty()) out += fmt::format("One of: {}.\n", fmt::join(lesson.choices, ", "));
+  return out + "The state is told once the question is answered (Space).\n";
+}
+
 }  // namespace
 
 std::string describe_screen(const Frame& frame, const Selection& selection) {
+  if (frame.lesson && frame.lesson->asking) return describe_question(*frame.lesson);
   std::string out;
   if (frame.manifest != nullptr) {
     const trace::ModelShape& model = frame.manifest->model;

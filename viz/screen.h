@@ -136,7 +136,7 @@ void show_selected_again(ViewState& view);
 /// not found.
 std::string apply_style(const ViewState& view);
 
-/// The same state as text, for the clipboard and `describe`.
+/// The same state as text, for the clipboard and `describe`; while a lesson asks, its question alone.
 std::string describe_screen(const Frame& frame, const Selection& selection);
 
 }  // namespace attn::viz

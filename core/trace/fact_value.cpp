@@ -147,11 +147,13 @@ bool is_number_format(std::string_view spec) {
   return parse_format(spec, format);
 }
 
+std::string no_number_format(std::string_view spec) {
+  return fmt::format("'{}' is no number format; use one such as .3f, .1% or ,", spec);
+}
+
 std::string text_of(const FactValue& value, std::string_view spec) {
   Format format;
-  if (!parse_format(spec, format)) {
-    throw InputError(fmt::format("'{}' is no number format; use one such as .3f, .1% or ,", spec));
-  }
+  if (!parse_format(spec, format)) throw InputError(no_number_format(spec));
   return text_of(value, format);
 }
 

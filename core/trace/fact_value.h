@@ -51,5 +51,7 @@ bool meets(const FactValue& value, const nlohmann::json& expected);
 std::string text_of(const FactValue& value, std::string_view spec = {});
 /// Whether text_of takes it.
 bool is_number_format(std::string_view spec);
+/// The sentence for one that it does not take.
+std::string no_number_format(std::string_view spec);
 
 }  // namespace attn::trace

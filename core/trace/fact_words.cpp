@@ -145,7 +145,7 @@ std::string bare(const FactCall& call) {
       text = fmt::format(fmt::runtime(words->of), argument);
     }
   }
-  return call.side_b ? "B: " + text : text;
+  return call.side_b ? "side B: " + text : text;  // sequences are called B too
 }
 
 }  // namespace

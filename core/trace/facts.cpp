@@ -115,6 +115,8 @@ void walk(std::string_view text, OnText&& on_text, OnFact&& on_fact) {
       if (is_number_format(inside.substr(colon + 1))) {
         format = inside.substr(colon + 1);
         inside = inside.substr(0, colon);
+      } else if (inside.find_first_of("[@") == std::string_view::npos) {  // names of runs may have a colon
+        throw InputError(no_number_format(inside.substr(colon + 1)));
       }
     }
     on_fact(inside, format);

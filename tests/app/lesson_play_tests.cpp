@@ -256,6 +256,28 @@ TEST_P(PlayedLesson, NoTextIsCutBeforeOrAfterTheGuessOrTheBreak) {
   }
 }
 
+/// Of a low projector picture what is asked and told; what is to be done by hand has no room in it.
+TEST_P(PlayedLesson, WhatIsAskedAndToldIsWholeOnALowProjectorToo) {
+  const Subject subject = open_subject(path(), DeviceChoice::simt);
+  User user(subject, 1280.0F, 720.0F);
+  viz::TextLog log;
+  user.view.text_log = &log;
+  user.view.mode = viz::ScreenMode::present;
+  user.session().tell_scripts({});
+  for (const Stop& stop : subject.scenario.script.stops) {
+    SCOPED_TRACE(stop.name + " (" + stop.where + ")");
+    user.settle();
+    user.settle();
+    if (user.frame().lesson->asking) {
+      expect_whole(user, log, {user.frame().lesson->question});
+      user.press({.key = viz::keys::kSpace});
+      user.settle();
+    }
+    expect_whole(user, log, {user.frame().lesson->caption});
+    user.press({.key = viz::keys::kPageDown});
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, PlayedLesson, ::testing::Range(1, 13));
 
 }  // namespace

@@ -78,8 +78,12 @@ TEST_F(LessonJourney, StopsQuestionsTasksAndTheirTicks) {
   EXPECT_FALSE(user.marks().get("lesson/caption"));
   EXPECT_EQ(user.session().selection().seq, -1) << "what is asked about is not shown before";
   EXPECT_EQ(user.marks().get("ring/tables")->value, "hidden until you have guessed");
+  user.press({.key = viz::keys::kRight});
+  user.settle();
+  EXPECT_EQ(user.frame().step->step, 3);
   page(user, viz::keys::kSpace);
   EXPECT_FALSE(lesson(user).asking);
+  EXPECT_EQ(user.frame().step->step, 2) << "the answer is of this step";
   EXPECT_EQ(user.marks().get("lesson/caption")->value, "Now [5, 6] keys.");
   EXPECT_EQ(user.session().selection().seq, 0);
   EXPECT_FALSE(user.marks().get("ring/tables"));

@@ -20,7 +20,7 @@ TEST(FactWords, SayWhatIsCountedOfWhatAndInWhichRun) {
   EXPECT_EQ(said("num_cached_tokens[B]"), "tokens of B found in the cache");
   EXPECT_EQ(said("passes@one at a time"), "passes through the model, \"one at a time\"");
   EXPECT_EQ(said("tokens_differing@main"), "tokens that differ from the lesson's own run");
-  EXPECT_EQ(said("b.stolen"), "B: share of the zero keys");
+  EXPECT_EQ(said("b.stolen"), "side B: share of the zero keys");
   EXPECT_EQ(said("k_rows_moved / k_rows_moved@paged"), "K rows moved per KV head, in multiples of \"paged\"");
   EXPECT_EQ(said("events[prefix_hit]"), "prefix hit events");
   EXPECT_EQ(said("bytes / tokens_out"), "bytes divided by tokens written");

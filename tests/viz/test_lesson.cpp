@@ -80,6 +80,9 @@ TEST(Lesson, AQuestionHidesCaptionAndNumbersUntilSpace) {
     EXPECT_FALSE(screen.marks.get("lesson/caption"));
     EXPECT_TRUE(screen.marks.get("numbers/hidden"));
     EXPECT_FALSE(screen.marks.get("numbers/m"));
+    const std::string twin = describe_screen(s.frame, screen.selection);
+    EXPECT_NE(twin.find("Which slot?"), std::string::npos) << twin;
+    EXPECT_EQ(twin.find("slot_mapping"), std::string::npos) << "the text tells what is covered: " << twin;
     EXPECT_EQ(screen.marks.get("ring/pool/block/3")->value, "hidden until you have guessed");
     screen.press(s.frame, ImGuiKey_Space);
     ASSERT_EQ(screen.commands.size(), 1U);

@@ -107,27 +107,41 @@ void draw_steps(Ui& ui, const Rect& box) {
   draw_way(ui, {box.x, box.bottom() - way_h, box.w, way_h});
 }
 
-/// Of sentences that have no room in the larger one.
-FontRole smaller_role(const Ui& ui) {
-  return ui.view.mode == ScreenMode::present ? FontRole::title : FontRole::small;
+int room_of(const Rect& box, FontRole role) { return std::max(1, static_cast<int>(box.h / line_step(role))); }
+
+/// The largest of the mode's letters in which the box holds the text; the smallest when none of them does.
+FontRole sentences_role(const Ui& ui, const Rect& box, const std::string& text) {
+  const bool present = ui.view.mode == ScreenMode::present;
+  const FontRole large = present ? FontRole::caption : FontRole::text;
+  for (const FontRole role : {large, present ? FontRole::title : FontRole::small}) {
+    if (lines_of(ui, role, text, box.w) <= room_of(box, role)) return role;
+  }
+  return FontRole::small;
 }
 
-/// In the largest of the roles that fits, in the middle of the box.
+bool sentences_fit(const Ui& ui, const Rect& box, const std::string& text) {
+  const FontRole role = sentences_role(ui, box, text);
+  return lines_of(ui, role, text, box.w) <= room_of(box, role);
+}
+
+/// In the largest letters that fit, in the middle of the box.
 void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
-  FontRole role = ui.view.mode == ScreenMode::present ? FontRole::caption : FontRole::text;
-  const auto room = [&] { return std::max(1, static_cast<int>(box.h / line_step(role))); };
-  if (lines_of(ui, role, text, box.w) > room()) role = smaller_role(ui);
-  const int lines = std::min(room(), lines_of(ui, role, text, box.w));
+  const FontRole role = sentences_role(ui, box, text);
+  const int lines = std::min(room_of(box, role), lines_of(ui, role, text, box.w));
   const float h = static_cast<float>(lines) * line_step(role);
   text_wrapped(ui, role, {box.x, box.y + std::max(0.0F, std::floor((box.h - h) * 0.5F)), box.w, h}, ink, text,
                Align::left, lines);
 }
 
+Rect below_heading(const Rect& box) {
+  const float h = line_step(FontRole::small);
+  return {box.x, box.y + h, box.w, box.h - h};
+}
+
 /// A small heading, and what is below it.
 Rect under_heading(Ui& ui, const Rect& box, Rgb ink, std::string_view heading) {
-  const float h = line_step(FontRole::small);
-  text_in(ui, FontRole::small, {box.x, box.y, box.w, h}, ink, heading, Align::left);
-  return {box.x, box.y + h, box.w, box.h - h};
+  text_in(ui, FontRole::small, {box.x, box.y, box.w, line_step(FontRole::small)}, ink, heading, Align::left);
+  return below_heading(box);
 }
 
 float show_width(const Ui& ui) { return text_width(ui, FontRole::strong, kShow) + ui.px(24); }
@@ -140,8 +154,10 @@ void draw_question(Ui& ui, const Rect& box) {
   const Rect show{box.right() - w, box.y + std::floor((box.h - h) * 0.5F), w, h};
   if (button(ui, "lesson/show", show, kShow, "guess first, then compare", true, true))
     send(ui, Command::Kind::answer);
-  const Rect text = under_heading(ui, {box.x, box.y, show.x - box.x - ui.px(kShowGap), box.h},
-                                  ui[Color::accent], "Guess first");
+  Rect text{box.x, box.y, show.x - box.x - ui.px(kShowGap), box.h};
+  // All of the question, before that it is one: the button says it too.
+  if (sentences_fit(ui, below_heading(text), lesson.question))
+    text = under_heading(ui, text, ui[Color::accent], "Guess first");
   draw_sentences(ui, text, ui[Color::text], lesson.question);
   mark(ui, "lesson/question", text, lesson.question, lesson.where);
 }

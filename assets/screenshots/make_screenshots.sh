@@ -32,20 +32,20 @@ fi
 sheet=$(mktemp -d)
 trap 'rm -rf "$sheet"' EXIT
 n=0
-next() { # the next picture of the sheet
-  printf -v picture '%s/%02d.png' "$sheet" "$n"
+# The picture drawn last onto the next tile of the sheet, no larger than WxH. All tiles are made alike first:
+# ffmpeg begins a sheet anew where the shape of its pictures changes.
+tile() { # tile W:H
+  ffmpeg -loglevel error -y -i "$sheet/drawn.png" -vf "scale=$1:force_original_aspect_ratio=decrease:flags=area,
+pad=480:270:(ow-iw)/2:(oh-ih)/2:color=0x3a3f47,format=rgb24" "$(printf '%s/%02d.png' "$sheet" "$n")" </dev/null
   n=$((n + 1))
 }
 
 # Each panel as a large window shows it, on a tile like the others; three look different in a prefill.
 while read -r link panel; do
-  next
   stage=weights side=stages
   case $panel in tiles | heads | compare | roofline) stage=$panel ;; code | costs | changes) side=$panel ;; esac
-  draw "$sheet/panel.png" "${!link}" --size 1600x900 --scale-out 2 --panel "$panel" --stage "$stage" --side "$side"
-  ffmpeg -loglevel error -y -i "$sheet/panel.png" \
-    -vf "scale=1520:820:force_original_aspect_ratio=decrease,pad=1600:900:(ow-iw)/2:(oh-ih)/2:color=0x3a3f47" \
-    "$picture" </dev/null
+  draw "$sheet/drawn.png" "${!link}" --size 1600x900 --scale-out 2 --panel "$panel" --stage "$stage" --side "$side"
+  tile 456:246
 done <<'PANELS'
 prefill strip
 prefill mask
@@ -69,18 +69,18 @@ decode changes
 decode timeline
 PANELS
 for file in "$root"/assets/lessons/[0-9][0-9]-*.json; do
-  next
-  draw "$picture" "$file#stop=1" --size 1080p --mode present --theme light
+  draw "$sheet/drawn.png" "$file#stop=1" --size 1080p --mode present --theme light
+  tile 480:270
 done
 for theme in dark light contrast print; do
   for mode in explore present; do
     for view in "weights stages" "tiles code" "heads costs" "compare changes"; do
-      next
       read -r stage side <<<"$view"
-      draw "$picture" "$decode" --size 1600x900 --mode "$mode" --theme "$theme" --stage "$stage" --side "$side"
+      draw "$sheet/drawn.png" "$decode" --size 1600x900 --mode "$mode" --theme "$theme" --stage "$stage" --side "$side"
+      tile 480:270
     done
   done
 done
 ffmpeg -loglevel error -y -i "$sheet/%02d.png" \
-  -vf "scale=480:270:flags=area,tile=4x$((n / 4)):padding=6:margin=6:color=gray,split[a][b];[a]palettegen=max_colors=256[p];[b][p]paletteuse=dither=none" \
+  -vf "tile=4x$((n / 4)):padding=6:margin=6:color=gray,split[a][b];[a]palettegen=max_colors=256[p];[b][p]paletteuse=dither=none" \
   -frames:v 1 "$out/contact-sheet.png"

@@ -124,9 +124,9 @@ void draw_cells(Ui& ui, const Strip& strip, const StripSegment& s) {
     const Rect box{x + inset, k_bar.y, w - inset - ui.px(2), k_bar.h};
     // Cut short it must keep a few letters; else its number, else nothing: the hover card has it.
     const bool roomy = w >= ui.px(30);
-    const std::string_view shown = roomy ? std::string_view(label)
-                                         : first_fitting(ui, FontRole::mono_small, box.w,
-                                                         {label, std::to_string(seq.token_ids[at]), ""});
+    const std::string number = std::to_string(seq.token_ids[at]);
+    const std::string_view shown =
+        roomy ? std::string_view(label) : first_fitting(ui, FontRole::mono_small, box.w, {label, number, ""});
     text_in(ui, FontRole::mono_small, box, t < s.cached() ? ui[Color::text] : on_hue, shown, Align::center);
   }
   for (int r = 0; r < s.q1 - s.q0; ++r) {

@@ -132,7 +132,8 @@ Seen look_everywhere(Headless& screen, const Sample& sample, StageView view, con
   screen.view.side = static_cast<SideView>(static_cast<int>(view) % kNumSideViews);
   look_down(screen, sample, log, 10, seen);
   // A row that a fold hides at one step may be seen between two of them where the part is low.
-  if (!seen.missing.empty()) look_down(screen, sample, log, 120, seen);
+  for (int steps = 30; !seen.missing.empty() && steps <= 120; steps *= 2)
+    look_down(screen, sample, log, steps, seen);
   screen.view.text_log = nullptr;
   return seen;
 }

@@ -1,6 +1,9 @@
 #include "viz/code/source_text.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "viz/code/embedded_sources.h"
 
@@ -79,9 +82,9 @@ const SourceText* find_source(std::string_view path) {
   return nullptr;
 }
 
-KernelPlace find_kernel(std::string_view launch_name) {
-  const std::string_view name = launch_name.substr(0, launch_name.find('<'));
-  if (name.empty()) return {};
+namespace {
+
+KernelPlace search_kernel(std::string_view name) {
   for (const SourceText& source : all_sources()) {
     if (!source.path.ends_with(".cuh")) continue;
     for (std::size_t i = 0; i < source.lines.size(); ++i) {
@@ -93,6 +96,18 @@ KernelPlace find_kernel(std::string_view launch_name) {
     }
   }
   return {};
+}
+
+}  // namespace
+
+KernelPlace find_kernel(std::string_view launch_name) {
+  const std::string_view name = launch_name.substr(0, launch_name.find('<'));
+  if (name.empty()) return {};
+  // The texts never change, and every frame asks for the same few names.
+  thread_local std::map<std::string, KernelPlace, std::less<>> known;
+  const auto found = known.find(name);
+  if (found != known.end()) return found->second;
+  return known.emplace(name, search_kernel(name)).first->second;
 }
 
 }  // namespace attn::viz

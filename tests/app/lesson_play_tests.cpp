@@ -219,18 +219,27 @@ void expect_whole(User& user, const viz::TextLog& log, const std::vector<std::st
   EXPECT_TRUE(user.frame().lesson->ready);
 }
 
+/// Tells the lesson in a window, from stop to stop; `look` answers what a stop asks.
+template <class Look>
+void tell(const std::string& path, viz::ScreenMode mode, float width, float height, Look&& look) {
+  const Subject subject = open_subject(path, DeviceChoice::simt);
+  User user(subject, width, height);
+  viz::TextLog log;
+  user.view.text_log = &log;
+  user.view.mode = mode;
+  user.session().tell_scripts({});
+  for (const Stop& stop : subject.scenario.script.stops) {
+    SCOPED_TRACE(stop.name + " (" + stop.where + ")");
+    user.settle();
+    user.settle();
+    look(user, log, stop);
+    user.press({.key = viz::keys::kPageDown});
+  }
+}
+
 TEST_P(PlayedLesson, NoTextIsCutBeforeOrAfterTheGuessOrTheBreak) {
-  const Subject subject = open_subject(path(), DeviceChoice::simt);
   for (const viz::ScreenMode mode : {viz::ScreenMode::explore, viz::ScreenMode::present}) {
-    User user(subject, 1600.0F, 900.0F);
-    viz::TextLog log;
-    user.view.text_log = &log;
-    user.view.mode = mode;
-    user.session().tell_scripts({});
-    for (const Stop& stop : subject.scenario.script.stops) {
-      SCOPED_TRACE(stop.name + " (" + stop.where + ")");
-      user.settle();
-      user.settle();
+    tell(path(), mode, 1600.0F, 900.0F, [](User& user, const viz::TextLog& log, const Stop& stop) {
       if (user.frame().lesson->asking) {
         expect_whole(user, log, {user.frame().lesson->question});
         if (stop.choices.empty()) {
@@ -251,31 +260,21 @@ TEST_P(PlayedLesson, NoTextIsCutBeforeOrAfterTheGuessOrTheBreak) {
         user.type('r');
         user.settle();
       }
-      user.press({.key = viz::keys::kPageDown});
-    }
+    });
   }
 }
 
 /// Of a low projector picture what is asked and told; what is to be done by hand has no room in it.
 TEST_P(PlayedLesson, WhatIsAskedAndToldIsWholeOnALowProjectorToo) {
-  const Subject subject = open_subject(path(), DeviceChoice::simt);
-  User user(subject, 1280.0F, 720.0F);
-  viz::TextLog log;
-  user.view.text_log = &log;
-  user.view.mode = viz::ScreenMode::present;
-  user.session().tell_scripts({});
-  for (const Stop& stop : subject.scenario.script.stops) {
-    SCOPED_TRACE(stop.name + " (" + stop.where + ")");
-    user.settle();
-    user.settle();
-    if (user.frame().lesson->asking) {
-      expect_whole(user, log, {user.frame().lesson->question});
-      user.press({.key = viz::keys::kSpace});
-      user.settle();
-    }
-    expect_whole(user, log, {user.frame().lesson->caption});
-    user.press({.key = viz::keys::kPageDown});
-  }
+  tell(path(), viz::ScreenMode::present, 1280.0F, 720.0F,
+       [](User& user, const viz::TextLog& log, const Stop& /*stop*/) {
+         if (user.frame().lesson->asking) {
+           expect_whole(user, log, {user.frame().lesson->question});
+           user.press({.key = viz::keys::kSpace});
+           user.settle();
+         }
+         expect_whole(user, log, {user.frame().lesson->caption});
+       });
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlayedLesson, ::testing::Range(1, 13));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 
 #include "viz/keys.h"
 #include "viz/layout/panel_names.h"
@@ -109,24 +111,19 @@ void draw_steps(Ui& ui, const Rect& box) {
 
 int room_of(const Rect& box, FontRole role) { return std::max(1, static_cast<int>(box.h / line_step(role))); }
 
-/// The largest of the mode's letters in which the box holds the text; the smallest when none of them does.
-FontRole sentences_role(const Ui& ui, const Rect& box, const std::string& text) {
+/// The largest of the mode's letters in which the box holds the text, if any.
+std::optional<FontRole> fitting_role(const Ui& ui, const Rect& box, const std::string& text) {
   const bool present = ui.view.mode == ScreenMode::present;
-  const FontRole large = present ? FontRole::caption : FontRole::text;
-  for (const FontRole role : {large, present ? FontRole::title : FontRole::small}) {
-    if (lines_of(ui, role, text, box.w) <= room_of(box, role)) return role;
-  }
-  return FontRole::small;
+  const FontRole roles[] = {present ? FontRole::caption : FontRole::text,
+                            present ? FontRole::title : FontRole::small, FontRole::small};
+  const auto* role = std::ranges::find_if(
+      roles, [&](FontRole one) { return lines_of(ui, one, text, box.w) <= room_of(box, one); });
+  return role == std::end(roles) ? std::nullopt : std::optional(*role);
 }
 
-bool sentences_fit(const Ui& ui, const Rect& box, const std::string& text) {
-  const FontRole role = sentences_role(ui, box, text);
-  return lines_of(ui, role, text, box.w) <= room_of(box, role);
-}
-
-/// In the largest letters that fit, in the middle of the box.
+/// In the largest letters that fit, else cut in the smallest; in the middle of the box.
 void draw_sentences(Ui& ui, const Rect& box, Rgb ink, const std::string& text) {
-  const FontRole role = sentences_role(ui, box, text);
+  const FontRole role = fitting_role(ui, box, text).value_or(FontRole::small);
   const int lines = std::min(room_of(box, role), lines_of(ui, role, text, box.w));
   const float h = static_cast<float>(lines) * line_step(role);
   text_wrapped(ui, role, {box.x, box.y + std::max(0.0F, std::floor((box.h - h) * 0.5F)), box.w, h}, ink, text,
@@ -156,7 +153,7 @@ void draw_question(Ui& ui, const Rect& box) {
     send(ui, Command::Kind::answer);
   Rect text{box.x, box.y, show.x - box.x - ui.px(kShowGap), box.h};
   // All of the question, before that it is one: the button says it too.
-  if (sentences_fit(ui, below_heading(text), lesson.question))
+  if (fitting_role(ui, below_heading(text), lesson.question))
     text = under_heading(ui, text, ui[Color::accent], "Guess first");
   draw_sentences(ui, text, ui[Color::text], lesson.question);
   mark(ui, "lesson/question", text, lesson.question, lesson.where);

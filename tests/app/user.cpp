@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "tests/baked_fonts.h"
+
 namespace attn::app::testing {
 
 viz::Command command_of(viz::Command::Kind kind, int a, std::string text, std::string value) {
@@ -16,7 +18,7 @@ viz::Command command_of(viz::Command::Kind kind, int a, std::string text, std::s
   return command;
 }
 
-User::User(const Subject& subject, float width, float height) : context_(ImGui::CreateContext()) {
+User::User(const Subject& subject, float width, float height) : context_(viz::context_of_baked_fonts()) {
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
@@ -55,7 +57,7 @@ User::~User() {
 
 void User::draw() {
   if (const viz::StyleKey style = viz::style_key(view); style != style_) {
-    viz::apply_style(view);
+    viz::apply_baked_style(view);
     style_ = style;
   }
   session_->tick(view, Session::Clock::now());

@@ -10,10 +10,12 @@
 #include <limits>
 #include <utility>
 
+#include "tests/baked_fonts.h"
+
 namespace attn::viz {
 
 Headless::Headless(float width, float height, float scale) {
-  context_ = ImGui::CreateContext();
+  context_ = context_of_baked_fonts();
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
@@ -70,7 +72,7 @@ void Headless::resize(float width, float height) {
 void Headless::restyle() {
   if (style_key(view) == style_) return;
   style_ = style_key(view);
-  apply_style(view);
+  apply_baked_style(view);
 }
 
 void Headless::draw(const Frame& frame) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "viz/lookup.h"
 
@@ -52,27 +53,6 @@ std::string bytes_per_token(const PhaseCosts& phase) {
   return phase.tokens_out == 0 ? "-" : bytes_text(phase.sum.total.bytes / phase.tokens_out);
 }
 
-void add_what_it_is(std::vector<PhaseLine>& out, const Frame& frame, const PhaseHistory& prefill,
-                    const PhaseHistory& decode) {
-  const trace::PhaseCosts& p = frame.run_costs->prefill;
-  const trace::PhaseCosts& d = frame.run_costs->decode;
-  const std::string run = "RunCosts, sum over the steps of the run so far";
-  out.push_back({"steps", "engine steps", count_text(static_cast<std::uint64_t>(p.steps)),
-                 count_text(static_cast<std::uint64_t>(d.steps)), run});
-  out.push_back({"queries", "queries per sequence", ratio_text(p.sum.query_rows, prefill.sequences),
-                 ratio_text(d.sum.query_rows, decode.sequences),
-                 "rows of input_ids / sequences scheduled, mean over the run so far"});
-  out.push_back({"rows", "query rows", count_text(p.sum.query_rows), count_text(d.sum.query_rows), run});
-  out.push_back({"source", "K/V come from", paths_text(prefill.paths), paths_text(decode.paths),
-                 "StepRecord.path of every step"});
-  const MaskAlignment mask = frame.step ? frame.step->config.mask_alignment : MaskAlignment::bottom_right;
-  out.push_back(
-      {"mask", "mask needed",
-       mask == MaskAlignment::none ? "none in force" : "yes, " + std::string(mask_text(mask)),
-       mask == MaskAlignment::top_left ? "no, but " + std::string(mask_text(mask)) : "no, every key is past",
-       "config.mask_alignment; a decode query is the last position of its sequence"});
-}
-
 void add_sums(std::vector<PhaseLine>& out, const Frame& frame) {
   const trace::PhaseCosts& p = frame.run_costs->prefill;
   const trace::PhaseCosts& d = frame.run_costs->decode;
@@ -81,25 +61,60 @@ void add_sums(std::vector<PhaseLine>& out, const Frame& frame) {
                         const char* source) {
     out.push_back({name, label, count_text(p.sum.*field), count_text(d.sum.*field), source});
   };
+  both("rows", "query rows", &trace::StepCosts::query_rows, "RunCosts, sum over the steps of the run so far");
   both("keys_read", "keys read", &trace::StepCosts::kv_rows_read, "columns attended to, per layer and head");
-  both("kv_written", "K/V rows written", &trace::StepCosts::kv_rows_written, "slots >= 0 of slot_mapping");
   both("dots", "score dots per head", &trace::StepCosts::score_dots, "visible (query, key) pairs");
   out.push_back(
       {"flop", "FLOP", flop_text(p.sum.total.flop), flop_text(d.sum.total.flop), launches + ": flop"});
   out.push_back(
       {"bytes", "bytes moved", bytes_text(p.sum.total.bytes), bytes_text(d.sum.total.bytes), launches});
-  out.push_back({"attention_bytes", "  of them attention", bytes_text(p.sum.attention.bytes),
-                 bytes_text(d.sum.attention.bytes), "stages store_kvcache to attention"});
   out.push_back({"intensity", "FLOP per byte", intensity_text(p.sum.total), intensity_text(d.sum.total),
                  "arithmetic intensity: flop / bytes of the launches"});
-  out.push_back({"attention_intensity", "  of attention", intensity_text(p.sum.attention),
+  out.push_back({"time", "time", time_text(p.sum.total.ms), time_text(d.sum.total.ms),
+                 "events around every launch; not measured when one was not"});
+  out.push_back({"attention_bytes", "attention's bytes", bytes_text(p.sum.attention.bytes),
+                 bytes_text(d.sum.attention.bytes), "stages store_kvcache to attention"});
+  out.push_back({"attention_intensity", "its FLOP per byte", intensity_text(p.sum.attention),
                  intensity_text(d.sum.attention), "flop / bytes, stages store_kvcache to attention"});
+  both("kv_written", "K/V rows written", &trace::StepCosts::kv_rows_written, "slots >= 0 of slot_mapping");
+}
+
+void add_counts(std::vector<PhaseLine>& out, const Frame& frame, const PhaseHistory& prefill,
+                const PhaseHistory& decode) {
+  const trace::PhaseCosts& p = frame.run_costs->prefill;
+  const trace::PhaseCosts& d = frame.run_costs->decode;
+  out.push_back({"steps", "engine steps", count_text(static_cast<std::uint64_t>(p.steps)),
+                 count_text(static_cast<std::uint64_t>(d.steps)),
+                 "RunCosts, sum over the steps of the run so far"});
+  out.push_back({"queries", "queries per sequence", ratio_text(p.sum.query_rows, prefill.sequences),
+                 ratio_text(d.sum.query_rows, decode.sequences),
+                 "rows of input_ids / sequences scheduled, mean over the run so far"});
   out.push_back({"tokens", "tokens produced", count_text(p.tokens_out), count_text(d.tokens_out),
                  "StepRecord.sampled"});
   out.push_back({"bytes_per_token", "bytes per token", bytes_per_token(p), bytes_per_token(d),
                  "bytes moved / tokens produced"});
-  out.push_back({"time", "time", time_text(p.sum.total.ms), time_text(d.sum.total.ms),
-                 "events around every launch; not measured when one was not"});
+  out.push_back({"uncached", "dots without a cache", count_text(prefill.uncached_dots),
+                 count_text(decode.uncached_dots),
+                 "by formula: every step computes its sequences' whole context again, n (n + 1) / 2 each",
+                 true});
+}
+
+void add_words(std::vector<PhaseLine>& out, const Frame& frame, const PhaseHistory& prefill,
+               const PhaseHistory& decode) {
+  const auto add = [&](const char* name, const char* label, std::string of_prefill, std::string of_decode,
+                       const char* source, bool by_formula) {
+    out.push_back(
+        {name, label, std::move(of_prefill), std::move(of_decode), source, by_formula, /*in_words=*/true});
+  };
+  add("source", "K/V come from", paths_text(prefill.paths), paths_text(decode.paths),
+      "StepRecord.path of every step", false);
+  const MaskAlignment mask = frame.step ? frame.step->config.mask_alignment : MaskAlignment::bottom_right;
+  const std::string rule(mask_text(mask));
+  add("mask", "mask needed", mask == MaskAlignment::none ? "none in force" : "yes, " + rule,
+      mask == MaskAlignment::top_left ? "no, but " + rule : "no, every key is past",
+      "config.mask_alignment; a decode query is the last position of its sequence", false);
+  add("growth", "grows with", "prompt length\xC2\xB2, once", "context length, every step", "by formula",
+      true);
 }
 
 }  // namespace
@@ -162,14 +177,9 @@ std::vector<PhaseLine> phase_lines(const Frame& frame) {
   if (!frame.run_costs) return out;
   const PhaseHistory prefill = gather(frame, trace::StepKind::prefill);
   const PhaseHistory decode = gather(frame, trace::StepKind::decode);
-  add_what_it_is(out, frame, prefill, decode);
   add_sums(out, frame);
-  out.push_back({"uncached", "score dots without a cache", count_text(prefill.uncached_dots),
-                 count_text(decode.uncached_dots),
-                 "by formula: every step computes its sequences' whole context again, n (n + 1) / 2 each",
-                 true});
-  out.push_back({"growth", "grows with", "prompt length\xC2\xB2, once", "context length, every step",
-                 "by formula", true});
+  add_counts(out, frame, prefill, decode);
+  add_words(out, frame, prefill, decode);
   return out;
 }
 

@@ -36,8 +36,10 @@ struct PhaseLine {
   std::string decode;
   std::string source;
   bool by_formula = false;
+  bool in_words = false;
 };
-/// Prefill beside decode, steps up to and including the one on screen; empty while not summed up.
+/// Prefill beside decode, steps up to and including the one on screen: numbers, then what is said in words.
+/// Empty while not summed up. A line and a fact of the step that count the same have the same name.
 std::vector<PhaseLine> phase_lines(const Frame& frame);
 
 /// Of the run so far: score dots and K/V rows with the cache, and what the same tokens would need without

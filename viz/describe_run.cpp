@@ -72,11 +72,9 @@ std::string describe_costs(const Frame& frame) {
   out += ".\n";
   const std::vector<PhaseLine> lines = phase_lines(frame);
   if (!lines.empty()) out += "Prefill and decode over the run so far:\n";
-  for (const PhaseLine& line : lines) {
-    const std::size_t start = line.label.find_first_not_of(' ');
-    out += fmt::format("  {}{}: prefill {}, decode {}\n", line.label.substr(start),
-                       line.by_formula ? " (by formula)" : "", line.prefill, line.decode);
-  }
+  for (const PhaseLine& line : lines)
+    out += fmt::format("  {}{}: prefill {}, decode {}\n", line.label, line.by_formula ? " (by formula)" : "",
+                       line.prefill, line.decode);
   const CacheGain gain = cache_gain(frame);
   if (gain.known)
     out += fmt::format("With the cache {} score dots per head, without (by formula) {}.\n",

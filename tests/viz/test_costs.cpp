@@ -94,6 +94,23 @@ TEST(Costs, PanelSaysWhatRanAndWhatIsArithmetic) {
   EXPECT_EQ(tall.commands[0].selection.stage, trace::Stage::attention);
 }
 
+TEST(Costs, PrefillStandsBesideDecodeWithoutScrolling) {
+  const Sample s = prompt_and_answer();
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    Headless screen(1600, 900);
+    screen.view.mode = mode;
+    screen.view.side = SideView::costs;
+    if (mode == ScreenMode::present) screen.view.maximised = PanelId::costs;
+    screen.draw(s.frame);
+    for (const char* name : {"rows", "keys_read", "dots", "flop", "bytes", "intensity", "time"}) {
+      const auto row = screen.marks.get(std::string("costs/phase/") + name);
+      const auto of_step = screen.marks.get(std::string("costs/step/") + name);
+      ASSERT_TRUE(row && of_step) << name;
+      EXPECT_TRUE(inside(row->rect, of_step->rect)) << name;
+    }
+  }
+}
+
 TEST(Costs, WithoutSumsItSaysSo) {
   Sample s = prompt_and_answer();
   s.frame.run_costs = nullptr;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/trace/names.h"
 #include "viz/cost_lines.h"
@@ -32,11 +35,11 @@ void heading(Ui& ui, CostColumn& at, std::string_view text, std::string_view not
 
 /// Facts of the step, two to a row while both fit.
 void draw_facts(Ui& ui, CostColumn& at, const std::vector<CostFact>& facts) {
-  const int columns = at.w >= ui.px(380) ? 2 : 1;
+  const int columns = facts.size() > 1 && at.w >= ui.px(380) ? 2 : 1;
   const float w = at.w / static_cast<float>(columns);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     const auto column = static_cast<float>(static_cast<int>(i) % columns);
-    Rect box{at.x + w * column, at.y, w - ui.px(14), at.row};
+    Rect box{at.x + w * column, at.y, w - (columns > 1 ? ui.px(14) : 0.0F), at.row};
     if (static_cast<int>(i) % columns == columns - 1 || i + 1 == facts.size()) at.y += at.row;
     if (!row_in_sight(ui, box)) continue;
     const float used = text_width(ui, FontRole::mono, facts[i].value);
@@ -92,29 +95,85 @@ void draw_kernels(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   at.y += ui.px(8);
 }
 
-void draw_phases(Ui& ui, CostColumn& at, const std::vector<PhaseLine>& lines) {
-  const float label_w = std::round(at.w * 0.36F);
-  const float value_w = std::round((at.w - label_w) * 0.5F);
-  const Rect top = at.next(at.row);
-  text_in(ui, FontRole::strong, {top.x + label_w, top.y, value_w - ui.px(8), top.h}, ui[Color::text],
-          "prefill", Align::right);
-  text_in(ui, FontRole::strong, {top.x + label_w + value_w, top.y, value_w, top.h}, ui[Color::text], "decode",
-          Align::right);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const PhaseLine& one = lines[i];
-    const Rect box = at.next(at.row);
-    if (!row_in_sight(ui, box)) continue;
-    line(ui, box.x, box.y, box.right(), box.y, ui[Color::border]);
-    text_in(ui, FontRole::small, {box.x, box.y, label_w - ui.px(6), box.h}, ui[Color::muted], one.label,
-            Align::left);
-    const Rgb ink = ui[one.by_formula ? Color::muted : Color::text];
-    text_in(ui, FontRole::mono, {box.x + label_w, box.y, value_w - ui.px(8), box.h}, ink, one.prefill,
-            Align::right);
-    text_in(ui, FontRole::mono, {box.x + label_w + value_w, box.y, value_w, box.h}, ink, one.decode,
-            Align::right);
-    mark(ui, fmt::format("costs/phase/{}", one.name), box,
-         fmt::format("{}\nprefill: {}\ndecode: {}", one.label, one.prefill, one.decode), one.source);
+/// Of the step, of all prefill steps and of all decode steps so far, beside each other.
+struct CostTable {
+  float label_w, value_w;
+  explicit CostTable(float w) : label_w(std::round(w * 0.31F)), value_w(std::floor((w - label_w) / 3.0F)) {}
+  Rect cell(const Rect& row, int column) const {
+    return {row.x + label_w + value_w * static_cast<float>(column), row.y, value_w, row.h};
   }
+};
+
+void table_head(Ui& ui, CostColumn& at, const CostTable& table) {
+  const Rect over = at.next(at.row);
+  text_in(ui, FontRole::small, {over.x, over.y, table.label_w, over.h}, ui[Color::muted], "all layers",
+          Align::left);
+  const Rect both{table.cell(over, 1).x, over.y, table.value_w * 2.0F, over.h};
+  text_in(ui, FontRole::small, both, ui[Color::muted], "the run up to here", Align::right);
+  const Rect names = at.next(ui.px(20));
+  const std::string step = fmt::format("step {}", ui.frame.step->step);
+  int column = 0;
+  for (const std::string_view name :
+       {std::string_view(step), std::string_view("prefill"), std::string_view("decode")})
+    text_in(ui, FontRole::strong, table.cell(names, column++), ui[Color::text], name, Align::right);
+}
+
+void number_in(Ui& ui, const Rect& cell, Rgb ink, const std::string& text) {
+  const float room = cell.w - ui.px(6);
+  const FontRole role = text_width(ui, FontRole::mono, text) <= room ? FontRole::mono : FontRole::small;
+  text_in(ui, role, {cell.right() - room, cell.y, room, cell.h}, ink, text, Align::right);
+}
+
+void table_row(Ui& ui, CostColumn& at, const CostTable& table, const PhaseLine& of, const CostFact* of_step) {
+  const Rect row = at.next(at.row);
+  if (!row_in_sight(ui, row)) return;
+  line(ui, row.x, row.y, row.right(), row.y, ui[Color::border]);
+  text_in(ui, FontRole::small, {row.x, row.y, table.label_w, row.h}, ui[Color::muted], of.label, Align::left);
+  const Rgb ink = ui[of.by_formula ? Color::muted : Color::text];
+  number_in(ui, table.cell(row, 1), ink, of.prefill);
+  number_in(ui, table.cell(row, 2), ink, of.decode);
+  mark(ui, fmt::format("costs/phase/{}", of.name), row,
+       fmt::format("{}\nprefill: {}\ndecode: {}", of.label, of.prefill, of.decode), of.source);
+  if (of_step == nullptr) return;
+  number_in(ui, table.cell(row, 0), ui[Color::accent], of_step->value);
+  mark(ui, fmt::format("costs/step/{}", of_step->name), table.cell(row, 0),
+       fmt::format("{}: {}", of_step->label, of_step->value), of_step->source);
+}
+
+/// What is said in words has a line for each phase.
+void row_in_words(Ui& ui, CostColumn& at, const CostTable& table, const PhaseLine& of) {
+  const Rect box = at.next(at.row * 2.0F);
+  if (!row_in_sight(ui, box)) return;
+  line(ui, box.x, box.y, box.right(), box.y, ui[Color::border]);
+  text_in(ui, FontRole::small, {box.x, box.y, table.label_w, at.row}, ui[Color::muted], of.label,
+          Align::left);
+  const Rect said{box.x + table.label_w + ui.px(6), box.y, box.w - table.label_w - ui.px(6), at.row};
+  const float name_w = text_width(ui, FontRole::small, "decode") + ui.px(10);
+  const auto say = [&](float y, const char* phase, const std::string& words) {
+    text_in(ui, FontRole::small, {said.x, y, name_w, at.row}, ui[Color::muted], phase, Align::left);
+    text_in(ui, FontRole::small, {said.x + name_w, y, said.w - name_w, at.row}, ui[Color::text], words,
+            Align::left);
+  };
+  say(box.y, "prefill", of.prefill);
+  say(box.y + at.row, "decode", of.decode);
+  mark(ui, fmt::format("costs/phase/{}", of.name), box,
+       fmt::format("{}\nprefill: {}\ndecode: {}", of.label, of.prefill, of.decode), of.source);
+}
+
+void draw_table(Ui& ui, CostColumn& at, const std::vector<PhaseLine>& lines, std::vector<CostFact> facts) {
+  const CostTable table(at.w);
+  table_head(ui, at, table);
+  for (const PhaseLine& one : lines) {
+    const auto same = std::find_if(facts.begin(), facts.end(), [&](const CostFact& fact) {
+      return std::string_view(fact.name) == one.name;
+    });
+    if (one.in_words)
+      row_in_words(ui, at, table, one);
+    else
+      table_row(ui, at, table, one, same == facts.end() ? nullptr : &*same);
+    if (same != facts.end()) facts.erase(same);
+  }
+  draw_facts(ui, at, facts);
   at.y += ui.px(8);
 }
 
@@ -149,12 +208,6 @@ void draw_gain(Ui& ui, CostColumn& at, const char* name, const char* label, std:
   bar("uncached", formula, without, ui[Color::warning], true);
 }
 
-void draw_step(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
-  heading(ui, at, fmt::format("Step {}", ui.frame.step->step), "all layers");
-  draw_facts(ui, at, step_facts(ui.frame, costs));
-  at.y += ui.px(8);
-}
-
 void draw_kernel_list(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   if (costs.kernels.empty()) return;
   heading(ui, at, fmt::format("Kernels of step {}", ui.frame.step->step),
@@ -162,14 +215,15 @@ void draw_kernel_list(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   draw_kernels(ui, at, costs);
 }
 
-void draw_run(Ui& ui, CostColumn& at) {
-  heading(ui, at, "Prefill and decode", "the run up to this step");
+void draw_sums(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   const std::vector<PhaseLine> lines = phase_lines(ui.frame);
   if (lines.empty()) {
-    text_in(ui, FontRole::small, at.next(at.row), ui[Color::muted], "not summed up yet", Align::left);
+    heading(ui, at, fmt::format("Step {}", ui.frame.step->step), "the run is not summed up yet");
+    draw_facts(ui, at, step_facts(ui.frame, costs));
+    at.y += ui.px(8);
     return;
   }
-  draw_phases(ui, at, lines);
+  draw_table(ui, at, lines, step_facts(ui.frame, costs));
   const CacheGain gain = cache_gain(ui.frame);
   if (!gain.known) return;
   heading(ui, at, "What the cache saves",
@@ -197,11 +251,9 @@ void draw_costs(Ui& ui, const Rect& rect) {
   const bool wide = w >= ui.px(860);
   const float gap = ui.px(32);
   CostColumn left{list.x, wide ? (w - gap) * 0.5F : w, top, ui.px(18)};
-  draw_step(ui, left, costs);
-  if (wide) draw_kernel_list(ui, left, costs);
+  draw_sums(ui, left, costs);
   CostColumn right = wide ? CostColumn{left.x + left.w + gap, left.w, top, left.row} : left;
-  draw_run(ui, right);
-  if (!wide) draw_kernel_list(ui, right, costs);
+  draw_kernel_list(ui, right, costs);
   end_scroll(ui, std::max(left.y, right.y) + ui.px(4));
   end_panel(ui);
 }

@@ -93,6 +93,31 @@ TEST(PanelPicture, IsSeeThroughWhereNothingIsDrawn) {
   EXPECT_TRUE(framed_by(clear, nothing, kMargin * 2));
 }
 
+/// Squares of the pool without room for a digit: the first two blocks, which A and C share, have a hole each
+/// in the colour of A, whose third block has none.
+TEST(PanelPicture, SharedBlocksHaveAHoleInTheSmallestSquares) {
+  for (const char* blocks : {"1500", "3000", "8000"}) {
+    SCOPED_TRACE(blocks);
+    StillOptions options = options_of("pool", 1);
+    options.file = testing::default_scenario().string() + "#step=6";
+    options.overrides = {std::string("engine.num_blocks=") + blocks};
+    const Image image = picture_of(options);
+    const viz::Rgb hue = viz::theme_of(viz::ThemeId::dark).hue[0];
+    const std::uint8_t of_a[4] = {static_cast<std::uint8_t>(hue >> 16U), static_cast<std::uint8_t>(hue >> 8U),
+                                  static_cast<std::uint8_t>(hue), 255};
+    int holes = 0;
+    for (int y = 0; y < image.height && holes == 0; ++y) {
+      int last = -1;
+      for (int x = 0; x < image.width / 4; ++x) {
+        if (!std::equal(of_a, of_a + 4, pixel(image, x, y))) continue;
+        if (last >= 0 && x > last + 1 && x < last + 8) ++holes;
+        last = x;
+      }
+    }
+    EXPECT_EQ(holes, 2);
+  }
+}
+
 TEST(PanelPicture, AnSvgHasTheSameSizeAndTheSamePanel) {
   const testing::TemporaryFolder folder;
   const Scene scene(options_of("tables", 1));

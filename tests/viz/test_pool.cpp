@@ -10,6 +10,7 @@
 #include "sample_frame.h"
 #include "viz/layout/pool_layout.h"
 #include "viz/pool_facts.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 namespace {
@@ -204,7 +205,6 @@ TEST(BlockPool, TheBadgeCoversNothing) {
   EXPECT_GE(badges, 12);
 }
 
-/// Squares too small for three digits: the last one says up to where they count.
 TEST(BlockPool, TheLegendNamesEveryEncodingOfTheCards) {
   const Sample s = sample::padded_decode();
   for (const auto& [w, h] : {std::pair{1920.0F, 1080.0F}, {1280.0F, 720.0F}, {1600.0F, 900.0F}}) {
@@ -223,6 +223,116 @@ TEST(BlockPool, TheLegendNamesEveryEncodingOfTheCards) {
   }
 }
 
+/// A pool of so many blocks of which 5 and 2 are shared by two sequences.
+Sample shared_pool(int blocks) {
+  return sample::make({.path = trace::AttentionPath::prefill_paged,
+                       .num_blocks = blocks,
+                       .seqs = {{1, 12, 12, 8, 4, {5, 2, 11}}, {0, 10, 11, 10, 0, {5, 2, 9}}}});
+}
+
+/// Squares at hand: none of their cards has slots, and they are as high as they are wide.
+bool squares(const Headless& screen) {
+  const auto block = screen.marks.get("pool/block/0");
+  return block && !screen.marks.get("pool/slot/0") && block->rect.w == block->rect.h;
+}
+
+/// Whether the log has a number in the square, and it is that one.
+bool says(const TextLog& log, const Rect& square, const std::string& number) {
+  for (const TextLog::Entry& entry : log.entries) {
+    const float middle = entry.rect.y + entry.rect.h * 0.5F;
+    if (entry.panel == "pool" && entry.rect.x >= square.x && entry.rect.right() <= square.right() &&
+        middle > square.y && middle < square.bottom())
+      return entry.text == number || entry.text == "\xC3\x97" + number;
+  }
+  return false;
+}
+
+TEST(BlockPool, ASquareWithRoomForADigitSaysHowManyShareIt) {
+  int written = 0, too_small = 0;
+  for (const WindowSize size : {WindowSize{1000, 640}, {1600, 900}, {1920, 1080}}) {
+    for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+      Headless screen(size.w, size.h);
+      screen.view.mode = mode;
+      TextLog log;
+      screen.view.text_log = &log;
+      for (const int blocks : {60, 90, 120, 200, 350, 500, 1500}) {
+        const Sample s = shared_pool(blocks);
+        screen.draw(s.frame);
+        screen.draw(s.frame);
+        if (!squares(screen)) continue;
+        const Rect square = screen.marks.get("pool/block/5")->rect;
+        const auto badge = screen.marks.get("pool/badge/5");
+        const bool room = square.w >= 12.0F * ui_of(s.frame, screen).scale;
+        ASSERT_EQ(badge.has_value(), room) << blocks << " blocks at " << size.w << ": " << square.w << " px";
+        ++(room ? written : too_small);
+        if (!badge) continue;
+        EXPECT_TRUE(inside(square, badge->rect));
+        EXPECT_TRUE(says(log, square, "2")) << blocks << " blocks at " << size.w;
+      }
+    }
+  }
+  EXPECT_GE(written, 6);
+  EXPECT_GE(too_small, 6);
+}
+
+/// The legend of squares is whole, inside the panel and below them.
+void expect_square_legend(const Headless& screen) {
+  const Rect panel = screen.marks.get("pool")->rect;
+  for (const char* item : {"free", "cached-free", "in use", "shared", "changed"}) {
+    const auto entry = screen.marks.get(std::string("pool/legend/") + item);
+    ASSERT_TRUE(entry) << item;
+    EXPECT_TRUE(inside(panel, entry->rect)) << item;
+    EXPECT_LE(screen.marks.get("pool/block/0")->rect.bottom(), entry->rect.y);
+  }
+}
+
+TEST(BlockPool, SquaresAlwaysHaveTheirLegend) {
+  int seen = 0;
+  for (const float scale : {1.0F, 2.0F}) {
+    for (const WindowSize size : kWindowSizes) {
+      for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+        Headless screen(size.w, size.h, scale);
+        screen.view.mode = mode;
+        for (const int blocks : {40, 90, 400, 4000}) {
+          SCOPED_TRACE(fmt::format("{} blocks at {}x{}, scale {}", blocks, size.w, size.h, scale));
+          const Sample s = shared_pool(blocks);
+          screen.draw(s.frame);
+          screen.draw(s.frame);
+          if (!squares(screen)) continue;
+          ++seen;
+          expect_square_legend(screen);
+        }
+      }
+    }
+  }
+  EXPECT_GE(seen, 60);
+}
+
+/// However low the panel: in one line, with fewer words before it is left out.
+TEST(BlockPool, ALowAndNarrowPanelShortensTheWordsOfTheLegend) {
+  const Sample s = shared_pool(400);
+  Headless screen(1366, 768);
+  TextLog log;
+  screen.view.text_log = &log;
+  const auto words = [&](const char* text) {
+    return std::any_of(log.entries.begin(), log.entries.end(),
+                       [&](const auto& entry) { return entry.panel == "pool" && entry.text == text; });
+  };
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  EXPECT_TRUE(words("cached-free"));
+  screen.view.splits.right = 0.01F;  // as narrow and low as it can be dragged
+  screen.view.splits.side = 0.99F;
+  screen.draw(s.frame);
+  screen.draw(s.frame);
+  ASSERT_TRUE(squares(screen));
+  expect_square_legend(screen);
+  EXPECT_FALSE(words("cached-free")) << screen.marks.get("pool")->rect.w;
+  EXPECT_TRUE(words("cached"));
+  const float y = screen.marks.get("pool/legend/free")->rect.y;
+  EXPECT_FLOAT_EQ(screen.marks.get("pool/legend/changed")->rect.y, y) << "one line";
+}
+
 TEST(BlockPool, SmallSquaresHaveALegendOfTheirOwn) {
   const Sample s = sample::many(64, 256, 16, trace::StepKind::decode);
   Headless screen(1920, 1080);
@@ -232,6 +342,7 @@ TEST(BlockPool, SmallSquaresHaveALegendOfTheirOwn) {
   EXPECT_FALSE(screen.marks.get("pool/legend/written").has_value()) << "squares have no glyphs";
 }
 
+/// Squares too small for three digits: the last one says up to where they count.
 TEST(BlockPool, TheLastIdStandsBesideASquareTooSmallForIt) {
   for (const int blocks : {160, 200, 600}) {
     const Sample s = sample::make({.num_blocks = blocks, .seqs = {{0, 8, 8, 0, 8, {0, 1}}}});

@@ -134,16 +134,17 @@ void draw_title(Ui& ui, const Rect& title, const PoolLayout& layout) {
        engine ? fmt::format("blocks of step {}, {}", step.step, when) : "block_tables I32 of the case");
 }
 
-/// What the cards leave of the area: in a low panel the legend may make them lower, but not poorer.
+/// What the cards leave of the area: in a low panel the legend may make them lower, but not poorer. Squares
+/// say nothing without it.
 float legend_height(const Ui& ui, const Rect& area, int blocks, int block_size) {
   const float h = pool_legend_height(ui, area.w);
   if (ui.body.h > ui.px(150)) return h;
   const int zoom = ui.view.data.pool.zoom;
-  const Rect above{area.x, area.y, area.w, area.h - h};
   const PoolLayout all = layout_pool(area, blocks, block_size, ui.scale, zoom);
+  if (all.detail == CardDetail::tile) return pool_legend_line(ui);
+  const Rect above{area.x, area.y, area.w, area.h - h};
   const PoolLayout less = layout_pool(above, blocks, block_size, ui.scale, zoom);
-  const bool cards = less.detail == all.detail && less.detail != CardDetail::tile;
-  return cards && less.content_h <= above.h + 0.5F ? h : 0.0F;
+  return less.detail == all.detail && less.content_h <= above.h + 0.5F ? h : 0.0F;
 }
 
 void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
@@ -195,8 +196,7 @@ void draw_block_pool(Ui& ui, const Rect& rect) {
   if (touch(ui, area).hovered && ImGui::GetIO().MouseWheel != 0.0F)
     zoom_by(ui, layout, ImGui::GetIO().MouseWheel > 0.0F ? 1 : -1);
   draw_content(ui, layout, area);
-  if (legend_h > 0.0F)
-    draw_pool_legend(ui, {area.x, ui.body.bottom() - legend_h, area.w, legend_h}, layout.detail);
+  if (legend_h > 0.0F) draw_pool_legend(ui, {area.x, ui.body.bottom() - legend_h, area.w, legend_h}, layout);
   end_panel(ui);
 }
 

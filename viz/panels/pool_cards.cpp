@@ -6,36 +6,21 @@
 #include <utility>
 
 #include "viz/lookup.h"
+#include "viz/panels/pool_parts.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
 namespace {
 
-// One draw list holds 65,535 vertices: more slots than this are drawn without tokens and dots, more squares
-// without dots and ids.
+// One draw list holds 65,535 vertices: more slots than this are drawn without tokens and dots.
 constexpr int kSlotsWithText = 512;
-constexpr float kTileWithId = 12.0F;  // smaller squares are drawn in runs
 
-struct Card {
-  const trace::BlockState& block;
-  const BlockFacts& facts;
-  Rect rect;
-  bool free() const { return block.ref_count == 0; }
-  bool cached_free() const { return free() && block.hash.has_value(); }
-  bool shared() const { return block.ref_count > 1; }
-  /// The lowest cards with a fill bar: their id and bar keep less distance from the border.
-  bool low(const Ui& ui) const { return rect.h < ui.px(28); }
-  int owner() const { return facts.owners.empty() ? -1 : facts.owners.front(); }
-};
-
-Card card_of(const PoolLayout& layout, const PoolNow& now, int block) {
-  const auto i = static_cast<std::size_t>(block);
-  return {now.pool.blocks[i], now.facts[i], layout.card(block)};
-}
+/// The lowest cards with a fill bar: their id and bar keep less distance from the border.
+bool low(const Ui& ui, const PoolCard& card) { return card.rect.h < ui.px(28); }
 
 /// Dotted when free, brighter dotted when its contents can still be hit, solid in the owner's hue when one
 /// sequence holds it, a double border when several do.
-void draw_surface(const Ui& ui, const Card& card) {
+void draw_surface(const Ui& ui, const PoolCard& card) {
   const float round = ui.px(3);
   if (card.free()) {
     if (card.cached_free()) fill(ui, card.rect, ui[Color::raised], 0.55F);
@@ -50,28 +35,23 @@ void draw_surface(const Ui& ui, const Card& card) {
   outline(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in}, edge, 1.0F);
 }
 
-/// A mark without an answer: the card has it.
-void note(const Ui& ui, std::string name, const Rect& rect) {
-  if (const Rect seen = visible_part(ui, rect); seen.w > 0.0F) ui.marks.add(std::move(name), seen);
-}
-
 /// "×2" in inverse colours, right-aligned at `right`; returns its left edge.
-float draw_badge(const Ui& ui, const Card& card, float right, float y, float h) {
+float draw_badge(const Ui& ui, const PoolCard& card, float right, float y, float h) {
   const std::string text = fmt::format("\xC3\x97{}", card.block.ref_count);
   const float w = text_width(ui, FontRole::mono_small, text) + ui.px(4);
   const Rect box{right - w, y, w, h};
   fill(ui, box, ui[Color::text], 1.0F, ui.px(2));
   text_in(ui, FontRole::mono_small, box, ui[Color::panel], text, Align::center);
-  note(ui, fmt::format("pool/badge/{}", card.block.id), box);
+  note_in_card(ui, fmt::format("pool/badge/{}", card.block.id), box);
   return box.x - ui.px(3);
 }
 
 /// ▼ written and △ read in this step, at the right; returns the left edge.
-float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float y, float glyph) {
+float draw_glyphs(const Ui& ui, const PoolCard& card, float left, float right, float y, float glyph) {
   if (card.facts.read && right - glyph > left) {
     right -= glyph;
     triangle_up(ui, right, y, glyph, ui[Color::accent]);
-    if (card.shared()) note(ui, fmt::format("pool/read/{}", card.block.id), {right, y, glyph, glyph});
+    if (card.shared()) note_in_card(ui, fmt::format("pool/read/{}", card.block.id), {right, y, glyph, glyph});
     right -= ui.px(2);
   }
   if (card.facts.written > 0 && right - glyph > left) {
@@ -82,18 +62,18 @@ float draw_glyphs(const Ui& ui, const Card& card, float left, float right, float
   return right;
 }
 
-float badge_width(const Ui& ui, const Card& card) {
+float badge_width(const Ui& ui, const PoolCard& card) {
   return text_width(ui, FontRole::mono_small, fmt::format("\xC3\x97{}", card.block.ref_count)) + ui.px(4);
 }
 
-float glyphs_width(const Ui& ui, const Card& card, float glyph) {
+float glyphs_width(const Ui& ui, const PoolCard& card, float glyph) {
   return (glyph + ui.px(2)) *
          static_cast<float>((card.facts.read ? 1 : 0) + (card.facts.written > 0 ? 1 : 0));
 }
 
 /// Where the heading of a small card has no room for both, the badge takes it, and the glyphs stand beside
 /// the fill bar.
-bool glyphs_at_bar(const Ui& ui, const Card& card) {
+bool glyphs_at_bar(const Ui& ui, const PoolCard& card) {
   if (!card.shared()) return false;
   const float used = text_width(ui, FontRole::mono, std::to_string(card.block.id)) + ui.px(3);
   return used + badge_width(ui, card) + glyphs_width(ui, card, ui.px(7)) > card.rect.w - 2.0F * ui.px(6);
@@ -101,9 +81,9 @@ bool glyphs_at_bar(const Ui& ui, const Card& card) {
 
 /// Id at the left; glyphs, badge and hash tag at the right, as far as there is room: of a shared block how
 /// often before anything else.
-void draw_heading(const Ui& ui, const Card& card, bool bar_below) {
+void draw_heading(const Ui& ui, const PoolCard& card, bool bar_below) {
   const float pad = ui.px(card.shared() ? 6 : 5);
-  const Rect box{card.rect.x + pad, card.rect.y + ui.px(card.low(ui) ? 2 : 4), card.rect.w - 2.0F * pad,
+  const Rect box{card.rect.x + pad, card.rect.y + ui.px(low(ui, card) ? 2 : 4), card.rect.w - 2.0F * pad,
                  ui.px(13)};
   const Rgb ink = card.free() && !card.cached_free() ? ui[Color::muted] : ui[Color::text];
   const float used = text_in(ui, FontRole::mono, box, ink, std::to_string(card.block.id), Align::left);
@@ -112,8 +92,8 @@ void draw_heading(const Ui& ui, const Card& card, bool bar_below) {
   const bool badge_first = glyphs_at_bar(ui, card);
   if (!badge_first) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (card.shared() && right - badge_width(ui, card) >= left - ui.px(2))
-    right = draw_badge(ui, card, right, box.y + (card.low(ui) ? ui.px(1) : 0.0F),
-                       box.h - (card.low(ui) ? ui.px(2) : 0.0F));
+    right = draw_badge(ui, card, right, box.y + (low(ui, card) ? ui.px(1) : 0.0F),
+                       box.h - (low(ui, card) ? ui.px(2) : 0.0F));
   if (badge_first && !bar_below) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (!card.block.hash) return;
   right -= ui.px(2);
@@ -124,13 +104,14 @@ void draw_heading(const Ui& ui, const Card& card, bool bar_below) {
 }
 
 /// Back of a filled slot: its owner's hue when written in this step, ghosted when nobody holds it.
-Rgb slot_color(const Ui& ui, const Card& card, int offset) {
+Rgb slot_color(const Ui& ui, const PoolCard& card, int offset) {
   if (card.free()) return mix(ui[Color::panel], ui[Color::raised], 0.9);
   if (card.owner() < 0) return ui[Color::raised];
   return card.facts.wrote(offset) ? hue_of(ui, card.owner()) : tint_of(ui, card.owner());
 }
 
-void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int block_size, bool with_text) {
+void draw_slots(const Ui& ui, const PoolCard& card, const PoolLayout& layout, int block_size,
+                bool with_text) {
   const int hover_slot = ui.view.hover.block == card.block.id && ui.view.hover.k_col >= 0
                              ? ui.view.hover.k_col % block_size
                              : -1;
@@ -152,12 +133,12 @@ void draw_slots(const Ui& ui, const Card& card, const PoolLayout& layout, int bl
 }
 
 /// The slots as one bar: a piece per slot while there is room, filled as far as K/V is there.
-void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
+void draw_fill_bar(const Ui& ui, const PoolCard& card, int block_size) {
   if (card.free() && !card.cached_free()) return;
   const float in = ui.px(card.shared() ? 6 : 5);
-  const float h = ui.px(card.low(ui) ? 4 : 5);
-  Rect bar{card.rect.x + in, card.rect.bottom() - (card.low(ui) ? ui.px(4) : in) - h, card.rect.w - 2.0F * in,
-           h};
+  const float h = ui.px(low(ui, card) ? 4 : 5);
+  Rect bar{card.rect.x + in, card.rect.bottom() - (low(ui, card) ? ui.px(4) : in) - h,
+           card.rect.w - 2.0F * in, h};
   if (glyphs_at_bar(ui, card)) {
     const float glyph = ui.px(card.rect.h < ui.px(32) ? 5 : 7);  // below the badge
     draw_glyphs(ui, card, bar.x, bar.right(), bar.bottom() - glyph * 0.85F, glyph);
@@ -184,96 +165,6 @@ void draw_fill_bar(const Ui& ui, const Card& card, int block_size) {
   }
 }
 
-void draw_rings(const Ui& ui, const Rect& rect, int block, float out) {
-  const bool selected = ui.selection.block == block;
-  if (!selected && ui.view.hover.block != block) return;
-  outline(ui, {rect.x - out, rect.y - out, rect.w + 2.0F * out, rect.h + 2.0F * out},
-          ui[selected ? Color::selection : Color::accent], ui.px(2));
-}
-
-bool id_fits(const Ui& ui, const Rect& tile, int block) {
-  return tile.w >= ui.px(kTileWithId) && tile.h >= ui.px(14) &&
-         text_width(ui, FontRole::mono_small, std::to_string(block)) + ui.px(4) <= tile.w;
-}
-
-/// A square with room for its id.
-void draw_tile(const Ui& ui, const Card& card) {
-  const Rgb back = card.owner() >= 0 ? hue_of(ui, card.owner()) : ui[Color::stroke];
-  if (!card.free()) fill(ui, card.rect, back);
-  if (card.free()) dotted(ui, card.rect, ui[card.cached_free() ? Color::text : Color::unwritten]);
-  if (card.shared()) {
-    outline(ui, card.rect, ui[Color::text], ui.px(2));
-    const float in = ui.px(3);
-    outline(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in},
-            ui[Color::panel]);
-  }
-  const std::string id = std::to_string(card.block.id);
-  if (!id_fits(ui, card.rect, card.block.id)) {
-    if (card.cached_free()) {
-      const float in = std::round(card.rect.w * 0.3F);
-      fill(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in},
-           ui[Color::muted]);
-    }
-    return;
-  }
-  text_in(ui, FontRole::mono_small, card.rect, card.free() ? ui[Color::muted] : ink_on(back), id,
-          Align::center);
-}
-
-/// The last block's id beside its square, or below it, where it has no room inside: squares without ids then
-/// count up to it.
-void draw_last_id(const Ui& ui, const PoolLayout& layout) {
-  const int last = layout.num_blocks - 1;
-  const Rect tile = layout.card(last);
-  if (id_fits(ui, tile, last)) return;
-  const std::string id = std::to_string(last);
-  const float w = text_width(ui, FontRole::mono_small, id), h = font_pixels(FontRole::mono_small);
-  const Rect beside{tile.right() + ui.px(4), tile.y + std::round(std::max(0.0F, tile.h - h) * 0.5F), w, h};
-  const bool free = beside.right() <= layout.card(layout.columns - 1).right();
-  const Rect below{tile.right() - w, tile.bottom() + ui.px(2), w, h};
-  const Rect box = free ? beside : below;
-  if (visible_part(ui, box).h < h) return;
-  text_in(ui, FontRole::mono_small, {box.x, box.y, box.w + 1.0F, box.h}, ui[Color::muted], id, Align::left);
-  note(ui, "pool/last_id", box);
-}
-
-/// Cells of one row: used ones in runs of one owner, a small square for cached-free, a hole for shared.
-void draw_cell_row(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int first, int end) {
-  int run = first;
-  const auto look = [&](int block) {
-    const Card card = card_of(layout, now, block);
-    return card.free() ? -2 : card.owner();
-  };
-  for (int i = first; i < end; i = run) {
-    const int owner = look(i);
-    for (run = i + 1; run < end && look(run) == owner; ++run) {
-    }
-    if (owner == -2) continue;
-    const Rect a = layout.card(i);
-    fill(ui, {a.x, a.y, layout.card(run - 1).right() - a.x, a.h},
-         owner >= 0 ? hue_of(ui, owner) : ui[Color::stroke]);
-  }
-  for (int i = first; i < end; ++i) {
-    const Card card = card_of(layout, now, i);
-    if (!card.cached_free() && !card.shared()) continue;
-    const float in = std::max(1.0F, std::round(card.rect.w * 0.3F));
-    const Rect core{card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in};
-    fill(ui, core, ui[card.shared() ? Color::panel : Color::muted]);
-  }
-}
-
-void draw_grid(const Ui& ui, const PoolLayout& layout, int first, int end) {
-  const Rect a = layout.card(first);
-  const float bottom = layout.card(end - 1).bottom();
-  const float right = layout.card(layout.columns - 1).right();
-  for (int c = 0; c <= layout.columns; ++c) {
-    const float x = a.x + (layout.card_w + layout.gap) * static_cast<float>(c) - layout.gap;
-    fill(ui, {x, a.y, layout.gap, bottom - a.y}, ui[Color::border]);
-  }
-  for (float y = a.y + layout.card_h; y <= bottom; y += layout.card_h + layout.gap)
-    fill(ui, {a.x, y, right - a.x, layout.gap}, ui[Color::border]);
-}
-
 /// An engine's record has every block that nobody holds in its free queue; a tensor case has no queue.
 std::string state_text(const trace::StepRecord& step, const trace::BlockState& block) {
   if (block.ref_count > 1) return fmt::format("shared, ref_count {}", block.ref_count);
@@ -291,13 +182,28 @@ std::string hash_text(const trace::StepRecord& step, const trace::BlockState& bl
                                            : "not in the pool any more");
 }
 
-/// From the step before; after the step that is what Frame::changes names, which may come later.
-bool differs(const Frame& frame, const PoolNow& now, int block) {
+}  // namespace
+
+PoolCard pool_card(const PoolLayout& layout, const PoolNow& now, int block) {
+  const auto i = static_cast<std::size_t>(block);
+  return {now.pool.blocks[i], now.facts[i], layout.card(block)};
+}
+
+void note_in_card(const Ui& ui, std::string name, const Rect& rect) {
+  if (const Rect seen = visible_part(ui, rect); seen.w > 0.0F) ui.marks.add(std::move(name), seen);
+}
+
+bool block_differs(const Frame& frame, const PoolNow& now, int block) {
   return now.moment.committed ? block_changed(frame, block)
                               : now.facts[static_cast<std::size_t>(block)].changed;
 }
 
-}  // namespace
+void draw_block_rings(const Ui& ui, const Rect& rect, int block, float out) {
+  const bool selected = ui.selection.block == block;
+  if (!selected && ui.view.hover.block != block) return;
+  outline(ui, {rect.x - out, rect.y - out, rect.w + 2.0F * out, rect.h + 2.0F * out},
+          ui[selected ? Color::selection : Color::accent], ui.px(2));
+}
 
 std::shared_ptr<const PoolNow> pool_shown(Ui& ui) {
   PoolView& view = ui.view.data.pool;
@@ -336,7 +242,7 @@ std::string block_source(const Frame& frame, int block) {
 void draw_cards(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int first, int end) {
   const int block_size = std::max(1, ui.frame.step->config.block_size);
   for (int i = first; i < end; ++i) {
-    const Card card = card_of(layout, now, i);
+    const PoolCard card = pool_card(layout, now, i);
     const bool slots = layout.detail == CardDetail::slots;
     draw_surface(ui, card);
     draw_heading(ui, card, !slots);
@@ -344,33 +250,11 @@ void draw_cards(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int 
       draw_slots(ui, card, layout, block_size, (end - first) * block_size <= kSlotsWithText);
     else
       draw_fill_bar(ui, card, block_size);
-    if (differs(ui.frame, now, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);
+    if (block_differs(ui.frame, now, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);
     if (card.facts.written > 0 && lit(ui, "slot_mapping"))
       outline(ui, card.rect, ui[Color::accent], ui.px(2), ui.px(3));
-    draw_rings(ui, card.rect, i, 1.0F);
+    draw_block_rings(ui, card.rect, i, 1.0F);
   }
-}
-
-void draw_tiles(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int first, int end) {
-  if (first >= end) return;
-  if (layout.card_w >= ui.px(kTileWithId) && end - first <= kMostCards) {
-    for (int i = first; i < end; ++i) draw_tile(ui, card_of(layout, now, i));
-  } else {
-    draw_grid(ui, layout, first, end);
-    for (int i = first; i < end; i += layout.columns)
-      draw_cell_row(ui, layout, now, i, std::min(end, i + layout.columns));
-  }
-  for (int i = first; i < end; ++i) {
-    const Rect rect = layout.card(i);
-    if (differs(ui.frame, now, i)) {
-      const float side = std::max(2.0F, std::round(rect.w * 0.3F));
-      fill(ui, {rect.x, rect.y, side, side}, ui[Color::warning]);
-    }
-    if (now.facts[static_cast<std::size_t>(i)].written > 0 && lit(ui, "slot_mapping"))
-      outline(ui, rect, ui[Color::accent], ui.px(1));
-    draw_rings(ui, rect, i, 2.0F);
-  }
-  if (end == layout.num_blocks) draw_last_id(ui, layout);
 }
 
 }  // namespace attn::viz

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "viz/panels/pool_parts.h"
 #include "viz/widgets/paint.h"
 
 namespace attn::viz {
@@ -27,9 +29,9 @@ void draw_in_use(const Ui& ui, const Rect& r, bool card) {
     fill(ui, r, hue_of(ui, 0));
 }
 void draw_shared(const Ui& ui, const Rect& r, bool card) {
-  if (!card) fill(ui, r, hue_of(ui, 0));
+  if (!card) return draw_shared_square(ui, r, hue_of(ui, 0), {});
   outline(ui, r, ui[Color::text], 1.0F);
-  outline(ui, shrunk(r, 3.0F), ui[card ? Color::text : Color::panel], 1.0F);
+  outline(ui, shrunk(r, 3.0F), ui[Color::text], 1.0F);
 }
 /// A filled slot and one that nobody wrote.
 void draw_partial(const Ui& ui, const Rect& r, bool /*card*/) {
@@ -51,78 +53,100 @@ void draw_changed(const Ui& ui, const Rect& r, bool card) {
 }
 
 struct LegendItem {
-  const char* words;
+  const char* name;
+  const char* brief;
   const char* meaning;
   bool on_tiles;  // small squares show it too
   void (*draw)(const Ui& ui, const Rect& icon, bool card);
 };
 constexpr LegendItem kItems[] = {
-    {"free", "in no block table, nothing to be hit", true, draw_free},
-    {"cached-free", "held by nobody, but the hash is kept and can be hit", true, draw_cached_free},
-    {"in use", "one sequence holds it: its colour", true, draw_in_use},
-    {"shared", "several sequences hold it: \xC3\x97 how many", true, draw_shared},
-    {"partial", "slots at the end that nobody wrote yet", false, draw_partial},
-    {"written", "slots of it were written in this step", false, draw_written},
-    {"read", "attention read it in this step", false, draw_read},
-    {"changed", "differs from the step before", true, draw_changed}};
+    {"free", "free", "in no block table, nothing to be hit", true, draw_free},
+    {"cached-free", "cached", "held by nobody, but the hash is kept and can be hit", true, draw_cached_free},
+    {"in use", "used", "one sequence holds it: its colour", true, draw_in_use},
+    {"shared", "\xC3\x97n", "several sequences hold it: \xC3\x97 how many", true, draw_shared},
+    {"partial", "partial", "slots at the end that nobody wrote yet", false, draw_partial},
+    {"written", "written", "slots of it were written in this step", false, draw_written},
+    {"read", "read", "attention read it in this step", false, draw_read},
+    {"changed", "diff", "differs from the step before", true, draw_changed}};
 
-float item_width(const Ui& ui, const LegendItem& item) {
-  return ui.px(kLegendIcon) + ui.px(4) + text_width(ui, FontRole::small, item.words) + 1.0F;
+/// How much is said of each item: what has the most words that the place has room for is taken.
+struct Wording {
+  bool brief, words;
+  float gap;  // between items, at scale 1
+};
+constexpr Wording kWordings[] = {{false, true, kLegendGap},
+                                 {false, true, 8.0F},
+                                 {true, true, 8.0F},
+                                 {true, true, 5.0F},
+                                 {true, false, 5.0F}};
+
+struct LegendEntry {
+  const LegendItem* item;
+  std::string words;
+  float w;
+};
+
+std::vector<LegendEntry> entries_of(const Ui& ui, bool card, bool counts, const Wording& wording) {
+  std::vector<LegendEntry> entries;
+  for (const LegendItem& item : kItems) {
+    if (!card && !item.on_tiles) continue;
+    std::string words = !wording.words ? "" : wording.brief ? item.brief : item.name;
+    if (words == "shared" && counts) words += " \xC3\x97n";
+    const float text_w = words.empty() ? 0.0F : ui.px(4) + text_width(ui, FontRole::small, words);
+    entries.push_back({&item, std::move(words), ui.px(kLegendIcon) + text_w + 1.0F});
+  }
+  return entries;
 }
 
-std::vector<const LegendItem*> legend_items(bool card) {
-  std::vector<const LegendItem*> items;
-  for (const LegendItem& item : kItems)
-    if (card || item.on_tiles) items.push_back(&item);
-  return items;
-}
-
-/// Lines that items of those widths take.
-int lines_in(const std::vector<float>& widths, float gap, float width) {
+/// Lines that the entries take.
+int lines_in(const std::vector<LegendEntry>& entries, float gap, float width) {
   int lines = 1;
   float x = 0.0F;
-  for (const float w : widths) {
-    if (x > 0.0F && x + w > width) {
+  for (const LegendEntry& entry : entries) {
+    if (x > 0.0F && x + entry.w > width) {
       x = 0.0F;
       ++lines;
     }
-    x += w + gap;
+    x += entry.w + gap;
   }
   return lines;
-}
-
-std::vector<float> item_widths(const Ui& ui, const std::vector<const LegendItem*>& items) {
-  std::vector<float> widths;
-  for (const LegendItem* item : items) widths.push_back(item_width(ui, *item));
-  return widths;
 }
 
 }  // namespace
 
 float pool_legend_height(const Ui& ui, float width) {
-  const int lines = lines_in(item_widths(ui, legend_items(true)), ui.px(kLegendGap), width);
+  const int lines = lines_in(entries_of(ui, true, true, kWordings[0]), ui.px(kLegendGap), width);
   return ui.px(kLegendLine) * static_cast<float>(lines);
 }
 
-void draw_pool_legend(Ui& ui, const Rect& box, CardDetail detail) {
-  const bool card = detail != CardDetail::tile;
-  const std::vector<const LegendItem*> items = legend_items(card);
-  const std::vector<float> widths = item_widths(ui, items);
-  const float gap = ui.px(kLegendGap), line_h = ui.px(kLegendLine), side = ui.px(kLegendIcon);
+float pool_legend_line(const Ui& ui) { return ui.px(kLegendLine); }
+
+void draw_pool_legend(Ui& ui, const Rect& box, const PoolLayout& layout) {
+  const bool card = layout.detail != CardDetail::tile;
+  const bool counts = card || !count_in_square(ui, layout.card(0), 2).empty();
+  const float line_h = ui.px(kLegendLine), side = ui.px(kLegendIcon);
+  std::vector<LegendEntry> entries;
+  float gap = 0.0F;
+  int lines = 0;
+  for (const Wording& wording : kWordings) {
+    entries = entries_of(ui, card, counts, wording);
+    gap = ui.px(wording.gap);
+    lines = lines_in(entries, gap, box.w);
+    if (static_cast<float>(lines) * line_h <= box.h + 0.5F) break;
+  }
   // Lines of about one length: the narrowest block that needs no more of them.
-  const int lines = lines_in(widths, gap, box.w);
   float wrap = box.w;
-  while (wrap > gap && lines_in(widths, gap, wrap - gap) == lines) wrap -= gap;
+  while (wrap > gap && lines_in(entries, gap, wrap - gap) == lines) wrap -= gap;
   Rect place{box.x, box.y, 0.0F, line_h};
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    place.w = widths[i];
-    if (place.x > box.x && place.right() > box.x + wrap) place = {box.x, place.y + line_h, widths[i], line_h};
+  for (const LegendEntry& entry : entries) {
+    place.w = entry.w;
+    if (place.x > box.x && place.right() > box.x + wrap) place = {box.x, place.y + line_h, entry.w, line_h};
     const Rect icon{place.x, place.y + std::round((place.h - side) * 0.5F), side, side};
-    items[i]->draw(ui, icon, card);
+    entry.item->draw(ui, icon, card);
     text_in(ui, FontRole::small, {icon.right() + ui.px(4), place.y, place.w, place.h}, ui[Color::muted],
-            items[i]->words, Align::left);
-    mark(ui, std::string("pool/legend/") + items[i]->words, place, items[i]->meaning);
-    place.x += widths[i] + gap;
+            entry.words, Align::left);
+    mark(ui, std::string("pool/legend/") + entry.item->name, place, entry.item->meaning);
+    place.x += entry.w + gap;
   }
 }
 

@@ -8,7 +8,10 @@ namespace attn::viz {
 
 /// Of as many lines as all entries need: it is the same for every step.
 float pool_legend_height(const Ui& ui, float width);
-/// As the cards at hand are drawn. Marks "pool/legend/shared".
-void draw_pool_legend(Ui& ui, const Rect& box, CardDetail detail);
+/// One line: what squares have room for in any panel.
+float pool_legend_line(const Ui& ui);
+/// As the cards at hand are drawn; where the box is lower than all words need, with fewer of them. Marks
+/// "pool/legend/shared".
+void draw_pool_legend(Ui& ui, const Rect& box, const PoolLayout& layout);
 
 }  // namespace attn::viz

@@ -8,6 +8,7 @@
 #include "core/engine/block_manager.h"
 #include "headless.h"
 #include "sample_frame.h"
+#include "text_faults.h"
 #include "viz/layout/pool_layout.h"
 #include "viz/pool_facts.h"
 #include "viz/widgets/text_log.h"
@@ -236,6 +237,10 @@ bool squares(const Headless& screen) {
   return block && !screen.marks.get("pool/slot/0") && block->rect.w == block->rect.h;
 }
 
+bool apart(const Rect& a, const Rect& b) {
+  return a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y;
+}
+
 /// Whether the log has a number in the square, and it is that one.
 bool says(const TextLog& log, const Rect& square, const std::string& number) {
   for (const TextLog::Entry& entry : log.entries) {
@@ -273,6 +278,56 @@ TEST(BlockPool, ASquareWithRoomForADigitSaysHowManyShareIt) {
   }
   EXPECT_GE(written, 6);
   EXPECT_GE(too_small, 6);
+}
+
+/// Four digits of it on cards with slots and on all but the lowest without, clear of badge, glyph and slots;
+/// the hover card has the rest.
+TEST(BlockPool, ACardShowsTheHashOfItsBlock) {
+  int with_slots = 0, with_bar = 0;
+  for (const WindowSize size : {WindowSize{1280, 720}, {1600, 900}, {1920, 1080}, {2560, 1440}}) {
+    for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+      Headless screen(size.w, size.h);
+      screen.view.mode = mode;
+      TextLog log;
+      screen.view.text_log = &log;
+      for (const int blocks : {16, 24, 30, 40, 48, 60, 90}) {
+        SCOPED_TRACE(fmt::format("{} blocks at {}", blocks, size.w));
+        const Sample s = shared_pool(blocks);
+        screen.draw(s.frame);
+        screen.draw(s.frame);
+        const auto first = screen.marks.get("pool/block/5");
+        ASSERT_TRUE(first);
+        const bool slots = screen.marks.get("pool/slot/20").has_value();
+        if (squares(screen)) continue;
+        // Letters for a projector may be too large for the same cards.
+        const float scale = ui_of(s.frame, screen).scale;
+        const bool must = mode == ScreenMode::explore && (slots || first->rect.h >= 32.0F * scale);
+        if (must) ++(slots ? with_slots : with_bar);
+        for (const int block : {5, 2, 11, 1}) {  // shared, shared, in use, cached but free
+          const auto card = screen.marks.get(fmt::format("pool/block/{}", block));
+          const auto hash = screen.marks.get(fmt::format("pool/hash/{}", block));
+          ASSERT_TRUE(hash || !must) << block << ", card " << card->rect.w << " x " << card->rect.h;
+          if (!hash) continue;
+          EXPECT_TRUE(inside(card->rect, hash->rect)) << block;
+          const std::string all =
+              fmt::format("{:016x}", *s.step->blocks[static_cast<std::size_t>(block)].hash);
+          EXPECT_TRUE(says(log, hash->rect, all.substr(0, 4))) << block;
+          EXPECT_NE(card->value.find("hash " + all), std::string::npos) << card->value;
+          for (const char* other : {"badge", "read"}) {
+            const auto mark = screen.marks.get(fmt::format("pool/{}/{}", other, block));
+            EXPECT_TRUE(!mark || apart(mark->rect, hash->rect)) << other << " of " << block;
+          }
+          const auto slot = screen.marks.get(fmt::format("pool/slot/{}", block * 4));
+          EXPECT_TRUE(!slot || hash->rect.bottom() <= slot->rect.y + 1.0F) << block;
+        }
+        for (const std::string& fault : faults_of(log)) {
+          if (fault.find(" in pool") != std::string::npos) ADD_FAILURE() << fault;
+        }
+      }
+    }
+  }
+  EXPECT_GE(with_slots, 6);
+  EXPECT_GE(with_bar, 6);
 }
 
 /// The legend of squares is whole, inside the panel and below them.

@@ -20,7 +20,7 @@ std::vector<CardSize> card_sizes(int slot_columns, int slot_rows, bool with_slot
     for (const float slot_w : {52.0F, 34.0F, 28.0F, 22.0F, 16.0F, 11.0F, 8.0F}) {
       const float slot_h = std::min(slot_w, 18.0F);
       sizes.push_back({CardDetail::slots,
-                       std::max(74.0F, slot_w * static_cast<float>(slot_columns) + 2.0F * kCardPadding),
+                       std::max(80.0F, slot_w * static_cast<float>(slot_columns) + 2.0F * kCardPadding),
                        kCardHeading + slot_h * static_cast<float>(slot_rows) + kCardPadding, 5.0F});
     }
   }

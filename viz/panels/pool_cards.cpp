@@ -14,9 +14,10 @@ namespace {
 
 // One draw list holds 65,535 vertices: more slots than this are drawn without tokens and dots.
 constexpr int kSlotsWithText = 512;
+constexpr float kInk = 0.56F;  // of the height of a line, in its middle: what digits take
 
-/// The lowest cards with a fill bar: their id and bar keep less distance from the border.
-bool low(const Ui& ui, const PoolCard& card) { return card.rect.h < ui.px(28); }
+/// Low cards with a fill bar: their id and bar keep less distance from the border.
+bool low(const Ui& ui, const PoolCard& card) { return card.rect.h < ui.px(36); }
 
 /// Dotted when free, brighter dotted when its contents can still be hit, solid in the owner's hue when one
 /// sequence holds it, a double border when several do.
@@ -71,20 +72,55 @@ float glyphs_width(const Ui& ui, const PoolCard& card, float glyph) {
          static_cast<float>((card.facts.read ? 1 : 0) + (card.facts.written > 0 ? 1 : 0));
 }
 
-/// Where the heading of a small card has no room for both, the badge takes it, and the glyphs stand beside
+float hash_width(const Ui& ui, const PoolCard& card) {
+  return text_width(ui, FontRole::mono_small, hash_tag(*card.block.hash)) + ui.px(2);
+}
+
+/// Of a card without slots.
+Rect fill_bar(const Ui& ui, const PoolCard& card) {
+  const float in = ui.px(card.shared() ? 6 : 5);
+  const float h = ui.px(low(ui, card) ? 4 : 5);
+  const float y = card.rect.bottom() - (low(ui, card) ? ui.px(4) : in) - h;
+  return {card.rect.x + in, y, card.rect.w - 2.0F * in, h};
+}
+
+/// Where such a card has room for the hash between its id and its bar; w = 0: nowhere.
+Rect hash_line(const Ui& ui, const PoolCard& card) {
+  if (!card.block.hash) return {};
+  const Rect bar = fill_bar(ui, card);
+  const float id_middle = card.rect.y + ui.px(low(ui, card) ? 2 : 4) + ui.px(13) * 0.5F;
+  const float id_end = id_middle + kInk * 0.5F * font_pixels(FontRole::mono);
+  const float h = font_pixels(FontRole::mono_small);
+  if (bar.y - id_end < kInk * h + ui.px(4) || hash_width(ui, card) > bar.w) return {};
+  return {bar.x, (id_end + bar.y - h) * 0.5F, hash_width(ui, card), h};
+}
+
+/// Where the heading of a small card has no room for all, badge and hash take it, and the glyphs stand beside
 /// the fill bar.
 bool glyphs_at_bar(const Ui& ui, const PoolCard& card) {
-  if (!card.shared()) return false;
-  const float used = text_width(ui, FontRole::mono, std::to_string(card.block.id)) + ui.px(3);
-  return used + badge_width(ui, card) + glyphs_width(ui, card, ui.px(7)) > card.rect.w - 2.0F * ui.px(6);
+  const float room = card.rect.w - 2.0F * ui.px(card.shared() ? 6 : 5);
+  float used = text_width(ui, FontRole::mono, std::to_string(card.block.id)) + ui.px(3);
+  if (card.shared()) used += badge_width(ui, card);
+  const bool hash = card.block.hash && hash_line(ui, card).w <= 0.0F && used + hash_width(ui, card) <= room;
+  if (hash) used += hash_width(ui, card);
+  return (card.shared() || hash) && used + glyphs_width(ui, card, ui.px(7)) > room;
+}
+
+/// The first digits of the hash, whole or not at all.
+void draw_hash(const Ui& ui, const PoolCard& card, const Rect& box, Align align) {
+  if (hash_width(ui, card) - ui.px(2) > box.w) return;
+  text_in(ui, FontRole::mono_small, box, ui[Color::muted], hash_tag(*card.block.hash), align);
+  const float ink = kInk * font_pixels(FontRole::mono_small);
+  note_in_card(ui, fmt::format("pool/hash/{}", card.block.id),
+               {box.x, box.y + (box.h - ink) * 0.5F, box.w, ink});
 }
 
 /// Id at the left; glyphs, badge and hash tag at the right, as far as there is room: of a shared block how
-/// often before anything else.
+/// often before anything else. Above a fill bar the hash has a line of its own where the card is high enough.
 void draw_heading(const Ui& ui, const PoolCard& card, bool bar_below) {
   const float pad = ui.px(card.shared() ? 6 : 5);
-  const Rect box{card.rect.x + pad, card.rect.y + ui.px(low(ui, card) ? 2 : 4), card.rect.w - 2.0F * pad,
-                 ui.px(13)};
+  const bool near = bar_below && low(ui, card);
+  const Rect box{card.rect.x + pad, card.rect.y + ui.px(near ? 2 : 4), card.rect.w - 2.0F * pad, ui.px(13)};
   const Rgb ink = card.free() && !card.cached_free() ? ui[Color::muted] : ui[Color::text];
   const float used = text_in(ui, FontRole::mono, box, ink, std::to_string(card.block.id), Align::left);
   const float left = box.x + used + ui.px(3);
@@ -92,15 +128,10 @@ void draw_heading(const Ui& ui, const PoolCard& card, bool bar_below) {
   const bool badge_first = glyphs_at_bar(ui, card);
   if (!badge_first) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (card.shared() && right - badge_width(ui, card) >= left - ui.px(2))
-    right = draw_badge(ui, card, right, box.y + (low(ui, card) ? ui.px(1) : 0.0F),
-                       box.h - (low(ui, card) ? ui.px(2) : 0.0F));
+    right = draw_badge(ui, card, right, box.y + (near ? ui.px(1) : 0.0F), box.h - (near ? ui.px(2) : 0.0F));
   if (badge_first && !bar_below) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
-  if (!card.block.hash) return;
-  right -= ui.px(2);
-  const std::string tag = hash_tag(*card.block.hash);
-  if (right - text_width(ui, FontRole::mono_small, tag) > left)
-    text_in(ui, FontRole::mono_small, {left, box.y, right - left, box.h}, ui[Color::muted], tag,
-            Align::right);
+  if (card.block.hash && !(bar_below && hash_line(ui, card).w > 0.0F))
+    draw_hash(ui, card, {left, box.y, right - left, box.h}, Align::right);
 }
 
 /// Back of a filled slot: its owner's hue when written in this step, ghosted when nobody holds it.
@@ -135,10 +166,8 @@ void draw_slots(const Ui& ui, const PoolCard& card, const PoolLayout& layout, in
 /// The slots as one bar: a piece per slot while there is room, filled as far as K/V is there.
 void draw_fill_bar(const Ui& ui, const PoolCard& card, int block_size) {
   if (card.free() && !card.cached_free()) return;
-  const float in = ui.px(card.shared() ? 6 : 5);
-  const float h = ui.px(low(ui, card) ? 4 : 5);
-  Rect bar{card.rect.x + in, card.rect.bottom() - (low(ui, card) ? ui.px(4) : in) - h,
-           card.rect.w - 2.0F * in, h};
+  Rect bar = fill_bar(ui, card);
+  if (const Rect line = hash_line(ui, card); line.w > 0.0F) draw_hash(ui, card, line, Align::left);
   if (glyphs_at_bar(ui, card)) {
     const float glyph = ui.px(card.rect.h < ui.px(32) ? 5 : 7);  // below the badge
     draw_glyphs(ui, card, bar.x, bar.right(), bar.bottom() - glyph * 0.85F, glyph);

@@ -1,9 +1,17 @@
 // The packed strip: two rulers, true memory, zoom, tokens and positions.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/layout/strip_layout.h"
+#include "viz/panels/strip_parts.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 namespace {
@@ -68,6 +76,68 @@ TEST(Strip, WheelZoomsAtTheMouse) {
   screen.draw(s.frame);
   EXPECT_LT(screen.view.attention.strip.to - screen.view.attention.strip.from, 0.6);
   EXPECT_GT(screen.view.attention.strip.from, 0.1);
+}
+
+/// What is written in the cells of the keys.
+std::vector<std::string> cell_texts(Headless& screen, const Frame& frame, TextLog& log) {
+  screen.view.attention.true_memory = true;  // marks of sequences are the bars of their keys then
+  screen.draw(frame);
+  screen.draw(frame);
+  std::vector<std::string> texts;
+  for (int seq = 0; seq < 8; ++seq) {
+    const auto bar = screen.marks.get("strip/seq/" + std::to_string(seq));
+    if (!bar) continue;
+    for (const TextLog::Entry& entry : log.entries) {
+      const float middle = entry.rect.y + entry.rect.h * 0.5F;
+      if (entry.panel == "strip" && middle > bar->rect.y && middle < bar->rect.bottom() &&
+          entry.rect.x >= bar->rect.x && entry.rect.right() <= bar->rect.right() &&
+          !entry.text.ends_with(" cached"))
+        texts.push_back(entry.text);
+    }
+  }
+  return texts;
+}
+
+bool is_number(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// All ids or none, whatever the width of the cells, and the caption says which when they are ids.
+TEST(Strip, AllCellsOfAStripHaveOneKindOfText) {
+  int with_ids = 0, with_texts = 0;
+  for (const ScreenMode mode : {ScreenMode::explore, ScreenMode::present}) {
+    Headless screen(640, 480);
+    screen.view.mode = mode;
+    TextLog log;
+    screen.view.text_log = &log;
+    for (const WindowSize size : kWindowSizes) {
+      screen.resize(size.w, size.h);
+      for (const auto& [seqs, tokens] :
+           {std::pair{1, 20}, {1, 40}, {2, 9}, {2, 15}, {3, 10}, {4, 12}, {5, 8}}) {
+        SCOPED_TRACE(fmt::format("{} sequences of {} at {}x{}", seqs, tokens, size.w, size.h));
+        const auto s = sample::many(seqs, tokens, 4, trace::StepKind::prefill);
+        const std::vector<std::string> texts = cell_texts(screen, s.frame, log);
+        if (texts.empty()) continue;
+        const auto ids = std::count_if(texts.begin(), texts.end(), is_number);
+        EXPECT_TRUE(ids == 0 || ids == static_cast<long>(texts.size())) << ids << " of " << texts.size();
+        ++(ids > 0 ? with_ids : with_texts);
+        const bool told = std::any_of(log.entries.begin(), log.entries.end(), [](const auto& entry) {
+          return entry.panel == "strip" && entry.text.find("token id") != std::string::npos;
+        });
+        EXPECT_EQ(told, ids > 0);
+      }
+    }
+  }
+  EXPECT_GE(with_ids, 5);
+  EXPECT_GE(with_texts, 5);
+}
+
+TEST(Strip, TheHoverCardOfAKeyHasTextAndId) {
+  const auto s = sample::prefill();
+  EXPECT_EQ(strip_token_text(s.frame, 1),
+            "token \xC2\xB7"
+            "Cit, id 1");
+  EXPECT_EQ(strip_token_text(s.frame, 1'000'000), "token id 1000000") << "a token without a text";
 }
 
 }  // namespace

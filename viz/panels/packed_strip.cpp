@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "viz/layout/strip_layout.h"
 #include "viz/lookup.h"
+#include "viz/panels/strip_parts.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/zoom.h"
 
@@ -16,34 +16,16 @@ namespace {
 
 constexpr float kFlag = 14.0F;  // px at scale 1: height of a number on a ruler
 
-struct Bands {
-  float flags_k, k_top, k_bottom, q_top, q_bottom, flags_q;  // y of each band
-};
-
 /// The array that gives the kernel how many keys each sequence has.
 const char* key_lengths(const trace::StepRecord& step) {
   return step.context_lens ? "context_lens" : "cu_seqlens_k";
 }
 
-/// What the drawing's parts share.
-struct Strip {
-  StripLayout layout;
-  Bands y;
-  Rect area;  // of the rulers, without the names at the left
-  bool memory = false;
-
-  Rect k_bar(const StripSegment& s) const { return {s.k_x0, y.k_top, s.k_x1 - s.k_x0, y.k_bottom - y.k_top}; }
-  Rect q_bar(const StripSegment& s) const { return {s.q_x0, y.q_top, s.q_x1 - s.q_x0, y.q_bottom - y.q_top}; }
-  bool shows(const StripSegment& s) const {
-    return std::max(s.k_x1, s.q_x1) >= area.x && std::min(s.k_x0, s.q_x0) <= area.right();
-  }
-};
-
-Bands bands_of(const Ui& ui) {
+StripBands bands_of(const Ui& ui) {
   const float flag = ui.px(15);
   const float spare = std::max(ui.px(20), ui.body.h - flag - ui.px(2) - ui.px(kFlag));
   const float bar = std::min(ui.px(30), std::floor(spare * 0.38F));
-  Bands b{};
+  StripBands b{};
   b.flags_k = ui.body.y;
   b.k_top = b.flags_k + flag;
   b.k_bottom = b.k_top + bar;
@@ -90,7 +72,7 @@ void draw_flag(Ui& ui, const Strip& strip, Ruler& ruler, std::size_t index, int 
 }
 
 void draw_flags(Ui& ui, const Strip& strip) {
-  const Bands& y = strip.y;
+  const StripBands& y = strip.y;
   const StripSegment& last = strip.layout.segments.back();
   const float tick = ui.px(4);
   Ruler k{"cu_seqlens_k", y.flags_k, y.k_top - tick, y.k_top, 0.0F, total_x(ui, last.k_x1, last.k1)};
@@ -103,42 +85,6 @@ void draw_flags(Ui& ui, const Strip& strip) {
   const auto end = static_cast<std::size_t>(last.batch) + 1;
   draw_flag(ui, strip, k, end, last.k1, last.k_x1, true);
   draw_flag(ui, strip, q, end, last.q1, last.q_x1, true);
-}
-
-/// Cell borders, tokens on the keys and positions on the queries, as far as there is room.
-void draw_cells(Ui& ui, const Strip& strip, const StripSegment& s) {
-  const float w = strip.layout.px_per_token;
-  const trace::SeqState& seq = ui.frame.step->seqs[static_cast<std::size_t>(s.batch)];
-  const Rect k_bar = strip.k_bar(s);
-  const Rect q_bar = strip.q_bar(s);
-  const int first = std::max(0, static_cast<int>((strip.area.x - s.k_x0) / w));
-  const int last = std::min(s.k1 - s.k0, static_cast<int>((strip.area.right() - s.k_x0) / w) + 1);
-  const Rgb on_hue = on_hue_of(ui, seq.id);
-  for (int t = first; t < last; ++t) {
-    const float x = std::round(k_bar.x + static_cast<float>(t) * w);
-    if (t > 0) line(ui, x, k_bar.y, x, k_bar.bottom(), ui[Color::panel], 1.0F);
-    const auto at = static_cast<std::size_t>(t);
-    if (at >= seq.token_ids.size() || w < ui.px(14)) continue;
-    const std::string label = token_label(ui.frame, seq.token_ids[at]);
-    const float inset = ui.px(t == 0 ? 5 : 2);  // beside the notch
-    const Rect box{x + inset, k_bar.y, w - inset - ui.px(2), k_bar.h};
-    // Cut short it must keep a few letters; else its number, else nothing: the hover card has it.
-    const bool roomy = w >= ui.px(30);
-    const std::string number = std::to_string(seq.token_ids[at]);
-    const std::string_view shown =
-        roomy ? std::string_view(label) : first_fitting(ui, FontRole::mono_small, box.w, {label, number, ""});
-    text_in(ui, FontRole::mono_small, box, t < s.cached() ? ui[Color::text] : on_hue, shown, Align::center);
-  }
-  for (int r = 0; r < s.q1 - s.q0; ++r) {
-    const float x = std::round(q_bar.x + static_cast<float>(r) * w);
-    if (x + w < strip.area.x || x > strip.area.right()) continue;
-    if (r > 0) line(ui, x, q_bar.y, x, q_bar.bottom(), ui[Color::panel], 1.0F);
-    const auto packed = static_cast<std::size_t>(s.q0 + r);
-    if (packed >= ui.frame.step->positions.size()) continue;
-    const std::string position = std::to_string(ui.frame.step->positions[packed]);
-    if (text_width(ui, FontRole::mono_small, position) + ui.px(3) <= w)
-      text_in(ui, FontRole::mono_small, {x, q_bar.y, w, q_bar.h}, on_hue, position, Align::center);
-  }
 }
 
 void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
@@ -157,7 +103,7 @@ void draw_segment(Ui& ui, const Strip& strip, const StripSegment& s) {
   fill(ui, fresh, hue_of(ui, seq));
   fill(ui, q_bar, hue_of(ui, seq));
   const bool cells = strip.layout.px_per_token >= ui.px(7);
-  if (cells) draw_cells(ui, strip, s);
+  if (cells) draw_strip_cells(ui, strip, s);
   if (k_bar.w >= ui.px(9)) notch(ui, k_bar, seq);
   if (q_bar.w >= ui.px(6)) notch(ui, q_bar, seq);
   if (selected) {
@@ -251,7 +197,7 @@ void touch_segment(Ui& ui, const Strip& strip, const StripSegment& s, bool dragg
     const trace::SeqState& state = step.seqs[static_cast<std::size_t>(s.batch)];
     const auto at = static_cast<std::size_t>(k);
     const std::string token =
-        at < state.token_ids.size() ? ", token " + token_label(ui.frame, state.token_ids[at]) : "";
+        at < state.token_ids.size() ? ", " + strip_token_text(ui.frame, state.token_ids[at]) : "";
     tooltip(ui, fmt::format("{}\nkey {} of {}: {}{}", value, k, letter, row < 0 ? "cached" : "new", token),
             step.context_lens ? fmt::format("context_lens[{}] I32, {}", s.batch, source) : source);
   }
@@ -287,7 +233,7 @@ void add_row_family(Ui& ui, const Strip& strip) {
 }
 
 /// The title line: the toggle, zoom, and what the strip counts. Returns what the buttons cover.
-Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large, bool widened) {
+Rect draw_title(Ui& ui, const Strip& strip, const ZoomAxes& axes, bool large) {
   const trace::StepRecord& step = *ui.frame.step;
   const float h = ui.px(22);
   Rect rest{ui.body.x + text_width(ui, FontRole::strong, "Packed batch") + ui.px(36), ui.panel.y + ui.px(5),
@@ -309,14 +255,19 @@ Rect draw_title(Ui& ui, const ZoomAxes& axes, bool large, bool widened) {
   const auto many = [](int count, const char* one) {
     return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
   };
-  std::string text = fmt::format("{}{} over {} in {}", many(step.cu_seqlens_q.back(), "query row"),
-                                 widened ? " (drawn wider)" : "", many(step.cu_seqlens_k.back(), "key"),
-                                 many(static_cast<int>(step.cu_seqlens_q.size()) - 1, "sequence"));
+  std::string text =
+      fmt::format("{}{} over {} in {}", many(step.cu_seqlens_q.back(), "query row"),
+                  strip.layout.widened ? " (drawn wider)" : "", many(step.cu_seqlens_k.back(), "key"),
+                  many(static_cast<int>(step.cu_seqlens_q.size()) - 1, "sequence"));
   const bool in_blocks = reads_cache(step) && step.path != trace::AttentionPath::prefill_gather_flatten;
   if (memory) text = in_blocks ? "q lies like this; its keys lie in pool blocks" : "q and k lie like this";
-  const std::string brief =
+  std::string brief =
       memory ? "" : fmt::format("{} queries, {} keys", step.cu_seqlens_q.back(), step.cu_seqlens_k.back());
-  const std::string_view shown = first_fitting(ui, FontRole::small, rest.w, {text, brief, ""});
+  const bool ids = strip.cells == CellText::ids;
+  if (ids) text += "  \xC2\xB7  keys by token id";
+  if (ids) brief += memory ? "keys by token id" : ", by token id";
+  const std::string_view shown =
+      first_fitting(ui, FontRole::small, rest.w, {text, brief, ids ? "token ids" : ""});
   text_in(ui, FontRole::small, rest, ui[Color::muted], shown, Align::right);
   return buttons;
 }
@@ -346,6 +297,7 @@ Strip strip_of(const Ui& ui, float label_w) {
   strip.layout = strip.memory
                      ? layout_strip_memory(step.cu_seqlens_q, step.cu_seqlens_k, x, width)
                      : layout_strip(step.cu_seqlens_q, step.cu_seqlens_k, x, width, ui.px(8), ui.px(4));
+  strip.cells = cell_text_of(ui, strip);
   return strip;
 }
 
@@ -386,7 +338,7 @@ void draw_packed_strip(Ui& ui, const Rect& rect) {
   const int keys = std::max(1, step->cu_seqlens_k.back());
   const ZoomAxes axes{&ui.view.attention.strip, nullptr, std::min(1.0, 12.0 / keys), 1.0};
   const bool large = strip.layout.px_per_token < ui.px(7) || !axes.whole();
-  const Rect buttons = draw_title(ui, axes, large, strip.layout.widened);
+  const Rect buttons = draw_title(ui, strip, axes, large);
   // Two quick presses of a button are not a double click on the title.
   const bool pressed_twice = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
   if (pressed_twice && touch(ui, buttons).hovered) ui.view.maximised = maximised;

@@ -15,6 +15,10 @@ namespace {
 /// Columns of the result that one sgemm call computes. Fixed, and each call single-threaded, so that the
 /// bits of a product do not depend on the number of cores.
 constexpr int kMatmulColumns = 256;
+/// Rows that one call computes, the last ones filled up with zeros. BLAS adds up in another order for other
+/// shapes, on some processors and not on others: with one shape for all, a row's bits do not depend on how
+/// many rows are computed beside it (a graph of a larger batch, a prompt cut into chunks).
+constexpr int kMatmulRows = 16;
 
 /// Elements as float: in place for F32, else converted into `storage`.
 const float* as_floats(DType dtype, const void* data, std::size_t count, std::vector<float>& storage) {
@@ -29,6 +33,12 @@ const float* as_floats(DType dtype, const void* data, std::size_t count, std::ve
   return storage.data();
 }
 
+/// y (kMatmulRows rows, `stride` floats apart) = x * w^T; w has `columns` rows of k.
+void multiply_rows(const float* x, const float* w, int k, int columns, float* y, int stride) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, kMatmulRows, columns, k, 1.0F, x, k, w, k, 0.0F, y,
+              stride);
+}
+
 /// y[:, begin .. begin+columns) = x * w[begin .. begin+columns, :]^T; y has n columns.
 void multiply_columns(const MatmulParams& p, int begin, int columns, const float* x, float* y) {
   const std::size_t row = static_cast<std::size_t>(p.k);
@@ -36,8 +46,22 @@ void multiply_columns(const MatmulParams& p, int begin, int columns, const float
   const auto* w =
       static_cast<const std::byte*>(p.w) + static_cast<std::size_t>(begin) * row * dtype_size(p.dtype);
   const float* w_floats = as_floats(p.dtype, w, static_cast<std::size_t>(columns) * row, storage);
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, p.m, columns, p.k, 1.0F, x, p.k, w_floats, p.k, 0.0F,
-              y + begin, p.n);
+  std::vector<float> padded_x, padded_y;
+  for (int top = 0; top < p.m; top += kMatmulRows) {
+    const int rows = std::min(kMatmulRows, p.m - top);
+    const float* x_rows = x + static_cast<std::size_t>(top) * row;
+    float* y_rows = y + static_cast<std::size_t>(top) * static_cast<std::size_t>(p.n) + begin;
+    if (rows == kMatmulRows) {
+      multiply_rows(x_rows, w_floats, p.k, columns, y_rows, p.n);
+      continue;
+    }
+    padded_x.assign(kMatmulRows * row, 0.0F);
+    std::copy_n(x_rows, static_cast<std::size_t>(rows) * row, padded_x.begin());
+    padded_y.resize(static_cast<std::size_t>(kMatmulRows) * static_cast<std::size_t>(columns));
+    multiply_rows(padded_x.data(), w_floats, p.k, columns, padded_y.data(), columns);
+    for (int i = 0; i < rows; ++i)
+      std::copy_n(padded_y.data() + i * columns, columns, y_rows + static_cast<std::ptrdiff_t>(i) * p.n);
+  }
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // What every Device promises about memory and matrix products; run on the emulator and, where there is one,
 // on the GPU.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "kernels/simt/half_types.h"
 #include "simt_testing.h"
@@ -136,6 +139,32 @@ TEST_P(DeviceTest, MatmulAgreesWithDoubleInEveryDtype) {
           ASSERT_NEAR(p.measured[i], p.reference[i], step * std::abs(p.reference[i]) + k * 0x1p-24);
         }
       }
+    }
+  }
+}
+
+// Graphs compute rows of padding beside those of the batch, and must write the same bits as without.
+TEST(SimtMatmul, BitsOfARowDoNotDependOnHowManyRowsThereAre) {
+  const auto device = make_simt_device({});
+  constexpr int kRows = 40;
+  std::mt19937 rng(7);
+  std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+  for (const auto& [n, k] : {std::pair(128, 128), std::pair(300, 128), std::pair(256, 341)}) {
+    std::vector<float> x(static_cast<std::size_t>(kRows) * k), w(static_cast<std::size_t>(n) * k);
+    for (std::vector<float>* values : {&x, &w})
+      for (float& value : *values) value = uniform(rng);
+    Buffer x_device(*device, x.size() * sizeof(float), "x"), w_device(*device, w.size() * sizeof(float), "w");
+    x_device.upload(x);
+    w_device.upload(w);
+    const auto rows = [&](int m) {
+      const Buffer y(*device, static_cast<std::size_t>(m) * n * sizeof(float), "y");
+      device->matmul({DType::f32, m, n, k, x_device.as<>(), w_device.as<>(), y.as<>(), true});
+      return y.download<float>();
+    };
+    const std::vector<float> all = rows(kRows);
+    for (int m = 1; m < kRows; ++m) {
+      const std::vector<float> few = rows(m);
+      ASSERT_TRUE(std::equal(few.begin(), few.end(), all.begin())) << m << " rows, n " << n << ", k " << k;
     }
   }
 }

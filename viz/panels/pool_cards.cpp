@@ -14,7 +14,7 @@ namespace {
 
 // One draw list holds 65,535 vertices: more slots than this are drawn without tokens and dots.
 constexpr int kSlotsWithText = 512;
-constexpr float kInk = 0.56F;  // of the height of a line, in its middle: what digits take
+constexpr float kDigitInk = 0.56F;  // of the height of a line, in its middle: what digits take
 
 /// Low cards with a fill bar: their id and bar keep less distance from the border.
 bool low(const Ui& ui, const PoolCard& card) { return card.rect.h < ui.px(36); }
@@ -89,9 +89,9 @@ Rect hash_line(const Ui& ui, const PoolCard& card) {
   if (!card.block.hash) return {};
   const Rect bar = fill_bar(ui, card);
   const float id_middle = card.rect.y + ui.px(low(ui, card) ? 2 : 4) + ui.px(13) * 0.5F;
-  const float id_end = id_middle + kInk * 0.5F * font_pixels(FontRole::mono);
+  const float id_end = id_middle + kDigitInk * 0.5F * font_pixels(FontRole::mono);
   const float h = font_pixels(FontRole::mono_small);
-  if (bar.y - id_end < kInk * h + ui.px(4) || hash_width(ui, card) > bar.w) return {};
+  if (bar.y - id_end < kDigitInk * h + ui.px(4) || hash_width(ui, card) > bar.w) return {};
   return {bar.x, (id_end + bar.y - h) * 0.5F, hash_width(ui, card), h};
 }
 
@@ -110,7 +110,7 @@ bool glyphs_at_bar(const Ui& ui, const PoolCard& card) {
 void draw_hash(const Ui& ui, const PoolCard& card, const Rect& box, Align align) {
   if (hash_width(ui, card) - ui.px(2) > box.w) return;
   text_in(ui, FontRole::mono_small, box, ui[Color::muted], hash_tag(*card.block.hash), align);
-  const float ink = kInk * font_pixels(FontRole::mono_small);
+  const float ink = kDigitInk * font_pixels(FontRole::mono_small);
   note_in_card(ui, fmt::format("pool/hash/{}", card.block.id),
                {box.x, box.y + (box.h - ink) * 0.5F, box.w, ink});
 }
@@ -155,8 +155,8 @@ void draw_slots(const Ui& ui, const PoolCard& card, const PoolLayout& layout, in
     const bool fresh = card.facts.wrote(offset) && card.owner() >= 0 && !card.free();
     fill(ui, slot, slot_color(ui, card, offset));
     if (offset == hover_slot) outline(ui, slot, ui[Color::selection], ui.px(1.5F));
-    if (!with_text || slot.w < ui.px(17) || static_cast<std::size_t>(offset) >= card.facts.tokens.size())
-      continue;
+    const bool room = slot.w >= ui.px(17) && slot.h >= kDigitInk * font_pixels(FontRole::mono_small);
+    if (!with_text || !room || static_cast<std::size_t>(offset) >= card.facts.tokens.size()) continue;
     const Rgb ink = card.free() ? ui[Color::muted] : fresh ? on_hue_of(ui, card.owner()) : ui[Color::text];
     text_in(ui, FontRole::mono_small, {slot.x + 1.0F, slot.y, slot.w - 1.0F, slot.h}, ink,
             token_label(ui.frame, card.facts.tokens[static_cast<std::size_t>(offset)]), Align::center);

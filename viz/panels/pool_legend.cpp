@@ -80,14 +80,14 @@ constexpr Wording kWordings[] = {{false, true, kLegendGap},
                                  {true, true, 5.0F},
                                  {true, false, 5.0F}};
 
-struct LegendEntry {
+struct WordedItem {
   const LegendItem* item;
   std::string words;
   float w;
 };
 
-std::vector<LegendEntry> entries_of(const Ui& ui, bool card, bool counts, const Wording& wording) {
-  std::vector<LegendEntry> entries;
+std::vector<WordedItem> entries_of(const Ui& ui, bool card, bool counts, const Wording& wording) {
+  std::vector<WordedItem> entries;
   for (const LegendItem& item : kItems) {
     if (!card && !item.on_tiles) continue;
     std::string words = !wording.words ? "" : wording.brief ? item.brief : item.name;
@@ -99,10 +99,10 @@ std::vector<LegendEntry> entries_of(const Ui& ui, bool card, bool counts, const 
 }
 
 /// Lines that the entries take.
-int lines_in(const std::vector<LegendEntry>& entries, float gap, float width) {
+int lines_in(const std::vector<WordedItem>& entries, float gap, float width) {
   int lines = 1;
   float x = 0.0F;
-  for (const LegendEntry& entry : entries) {
+  for (const WordedItem& entry : entries) {
     if (x > 0.0F && x + entry.w > width) {
       x = 0.0F;
       ++lines;
@@ -125,7 +125,7 @@ void draw_pool_legend(Ui& ui, const Rect& box, const PoolLayout& layout) {
   const bool card = layout.detail != CardDetail::tile;
   const bool counts = card || !count_in_square(ui, layout.card(0), 2).empty();
   const float line_h = ui.px(kLegendLine), side = ui.px(kLegendIcon);
-  std::vector<LegendEntry> entries;
+  std::vector<WordedItem> entries;
   float gap = 0.0F;
   int lines = 0;
   for (const Wording& wording : kWordings) {
@@ -138,7 +138,7 @@ void draw_pool_legend(Ui& ui, const Rect& box, const PoolLayout& layout) {
   float wrap = box.w;
   while (wrap > gap && lines_in(entries, gap, wrap - gap) == lines) wrap -= gap;
   Rect place{box.x, box.y, 0.0F, line_h};
-  for (const LegendEntry& entry : entries) {
+  for (const WordedItem& entry : entries) {
     place.w = entry.w;
     if (place.x > box.x && place.right() > box.x + wrap) place = {box.x, place.y + line_h, entry.w, line_h};
     const Rect icon{place.x, place.y + std::round((place.h - side) * 0.5F), side, side};

@@ -20,7 +20,7 @@ Rect inset(const Rect& r, float by) {
 }
 
 float rim_of_core(const Rect& square) { return std::max(1.0F, std::round(square.w * 0.3F)); }
-float rim_of_count(const Rect& square) { return std::max(1.0F, std::floor(square.w * 0.15F)); }
+float rim_of_count(const Rect& square) { return std::max(1.0F, std::floor(square.w * 0.13F)); }
 
 Rgb square_hue(const Ui& ui, const PoolCard& card) {
   return card.owner() >= 0 ? hue_of(ui, card.owner()) : ui[Color::stroke];
@@ -51,6 +51,17 @@ void draw_tile(const Ui& ui, const PoolCard& card, bool counts) {
             std::to_string(card.block.id), Align::center);
   else if (card.cached_free())
     fill(ui, inset(card.rect, rim_of_core(card.rect)), ui[Color::muted]);
+}
+
+/// Marks a square that differs from the step before: where it may hold a number, on its rim and the gap
+/// beside it.
+Rect changed_corner(const Ui& ui, const PoolLayout& layout, const Rect& square) {
+  if (square.w >= ui.px(kTileAlone)) {
+    const float side = layout.gap + rim_of_count(square);
+    return {square.x - layout.gap, square.y - layout.gap, side, side};
+  }
+  const float side = std::max(2.0F, std::round(square.w * 0.3F));
+  return {square.x, square.y, side, side};
 }
 
 /// The last block's id beside its square, or below it, where it has no room inside: squares without ids then
@@ -146,8 +157,10 @@ void draw_tiles(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int 
   for (int i = first; i < end; ++i) {
     const Rect rect = layout.card(i);
     if (block_differs(ui.frame, now, i)) {
-      const float side = std::max(2.0F, std::round(rect.w * 0.3F));
-      fill(ui, {rect.x, rect.y, side, side}, ui[Color::warning]);
+      const Rect corner = changed_corner(ui, layout, rect);
+      fill(ui, corner, ui[Color::warning]);
+      if (counts && now.pool.blocks[static_cast<std::size_t>(i)].ref_count > 1)
+        note_in_card(ui, fmt::format("pool/changed/{}", i), corner);
     }
     if (now.facts[static_cast<std::size_t>(i)].written > 0 && lit(ui, "slot_mapping"))
       outline(ui, rect, ui[Color::accent], ui.px(1));

@@ -311,6 +311,34 @@ TEST(Code, NamesLinkBothWays) {
   EXPECT_EQ(window.view.hover.name, "alpha");
 }
 
+TEST(Code, TheMouseOnAWordStaysOnIt) {
+  const sample::Sample sample = decode_23_keys();
+  Headless window(1600, 900);
+  show_code(window);
+  window.view.code.tab = static_cast<int>(CodeTab::host);
+  window.selection = {.stage = Stage::prepare};
+  window.draw(sample.frame);
+  window.draw(sample.frame);
+  const Rect pane = window.marks.get("code")->rect;
+  std::set<std::string> words;
+  for (float y = pane.y; y < pane.bottom(); y += 8.0F) {
+    for (float x = pane.x; x < pane.right(); x += 12.0F) {
+      const std::string shown = window.view.code.shown;
+      ImGui::GetIO().MousePos = {x, y};
+      window.draw(sample.frame);
+      const std::string word = window.view.next_hover.name;
+      if (word.empty() || !window.marks.get("code/name/" + word)) continue;
+      words.insert(word);
+      for (int frame = 0; frame < 4; ++frame) {
+        window.draw(sample.frame);
+        EXPECT_EQ(window.view.hover.name, word) << "frame " << frame;
+        EXPECT_EQ(window.view.code.shown, shown) << "the text went away under the mouse on " << word;
+      }
+    }
+  }
+  EXPECT_GE(words.size(), 3U);
+}
+
 TEST(Code, EverySizeAndStageStaysInsideItsPanel) {
   sample::Sample sample = sample::prefill();
   launch(sample, Stage::attention, "merge_states_kernel<float>");

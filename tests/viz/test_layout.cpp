@@ -306,6 +306,13 @@ TEST(StripLayout, EveryQueryOfALargeDecodeCanBeSeen) {
   EXPECT_FALSE(layout_strip({0, 2, 6}, {0, 10, 14}, 100.0F, 500.0F, 8.0F, 4.0F).widened);
 }
 
+TEST(StripLayout, NewKeysBeginWhereTheCachedOnesEnd) {
+  const StripLayout strip = layout_strip({0, 7, 10}, {0, 11, 26}, 0.0F, 520.0F, 0.0F, 4.0F);  // 20 per token
+  EXPECT_FLOAT_EQ(strip.segments[0].k_split(), 4 * 20.0F) << "less is cached than new";
+  EXPECT_FLOAT_EQ(strip.segments[1].k_split(), (11 + 12) * 20.0F);
+  EXPECT_FLOAT_EQ(layout_strip({0, 5}, {0, 5}, 0.0F, 100.0F, 0.0F, 4.0F).segments[0].k_split(), 0.0F);
+}
+
 TEST(StripLayout, NothingToDraw) {
   EXPECT_TRUE(layout_strip({}, {}, 0, 100, 8).segments.empty());
   EXPECT_TRUE(layout_strip({0}, {0}, 0, 100, 8).segments.empty());

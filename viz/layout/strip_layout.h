@@ -18,8 +18,12 @@ struct StripSegment {
   int cached() const { return (k1 - k0) - (q1 - q0); }
   /// Width of one query row; more than px_per_token where the segment is drawn wider than to scale.
   float q_px() const { return (q_x1 - q_x0) / static_cast<float>(std::max(1, q1 - q0)); }
-  /// x where the new keys begin: as wide as the queries, but what is cached keeps half of the segment.
-  float k_split() const { return std::max(k_x1 - (q_x1 - q_x0), cached() > 0 ? (k_x0 + k_x1) * 0.5F : k_x0); }
+  /// x where the new keys begin: above the queries. Where those are wider than to scale, what is cached keeps
+  /// half of the segment, or its own share where that is less.
+  float k_split() const {
+    const float share = static_cast<float>(cached()) / static_cast<float>(std::max(1, k1 - k0));
+    return std::max(k_x1 - (q_x1 - q_x0), k_x0 + (k_x1 - k_x0) * std::min(0.5F, share));
+  }
 };
 
 struct StripLayout {

@@ -141,7 +141,8 @@ void Scene::cut_out_panel(viz::PanelId id) {
                                             .stage = view.stage,
                                             .side = view.side,
                                             .broken = session.frame().broken.has_value(),
-                                            .lesson = session.frame().lesson.has_value()},
+                                            .lesson = session.frame().lesson.has_value(),
+                                            .tables = viz::most_tables(session.frame())},
                                            id);
   if (std::min(place.w, place.h) < kLeastPanel)
     throw InputError(fmt::format(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -46,9 +47,11 @@ struct RequestsView {
   int shown_seq = -1;  // sequence that was last scrolled to: the selected one, else the first of the batch
 };
 
-/// Sequences that lists last scrolled to, so that the wheel still scrolls.
+/// Of the block tables: what they last scrolled to, so that the wheel still scrolls.
 struct ListViews {
   int tables_seq = -1;
+  std::size_t tables_seen = 0;  // rows
+  float tables_top = 0.0F;      // row
 };
 
 struct DataViews {

@@ -90,6 +90,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   if (view.text_log != nullptr) {
     view.text_log->entries.clear();
     view.text_log->boxes.clear();
+    view.text_log->strokes.clear();
   }
   view.hover = view.next_hover;
   view.next_hover = {};
@@ -125,7 +126,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_roofline(ui, layout[PanelId::roofline]);
   draw_block_pool(ui, layout[PanelId::pool]);
   draw_free_queue(ui, layout[PanelId::free_queue]);
-  draw_block_tables(ui, layout[PanelId::tables]);
+  const ArrowStart arrow = draw_block_tables(ui, layout[PanelId::tables]);
   draw_side_tabs(ui, layout[PanelId::side_tabs]);
   draw_code(ui, layout[PanelId::code]);
   draw_stage_list(ui, layout[PanelId::stages]);
@@ -134,7 +135,7 @@ void draw_screen(const Frame& frame, const Selection& selection, ViewState& view
   draw_caption(ui, layout[PanelId::caption]);
   draw_timeline(ui, layout[PanelId::timeline]);
   draw_status(ui, layout[PanelId::status]);
-  draw_block_arrows(ui, screen);
+  draw_block_arrow(ui, screen, arrow);
   draw_focus(ui, layout);
   draw_rings(ui, layout, screen);
   draw_teaching(ui, layout, screen);

@@ -101,6 +101,9 @@ float screen_scale(const ViewState& view);
 std::string scale_note(const ViewState& view);
 /// Shows a view of the lower right, alone when another one was.
 void show_side(ViewState& view, SideView side);
+/// Sequences of one batch at most, of the whole run, so that panels stay where they are when the step
+/// changes.
+int most_tables(const Frame& frame);
 LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height);
 
 /// The role of the letters that captions of mode present have; those of a panel alone are smaller than its

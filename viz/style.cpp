@@ -67,6 +67,13 @@ std::string scale_note(const ViewState& view) {
   return fmt::format("Scale {:.3g}: {:.3g} fits this window", view.scale, now / per);
 }
 
+int most_tables(const Frame& frame) {
+  std::size_t most = 0;
+  if (frame.history)
+    for (const StepSummary& step : *frame.history) most = std::max(most, step.scheduled.size());
+  return static_cast<int>(most);
+}
+
 LayoutInput layout_input(const ViewState& view, const Frame& frame, float width, float height) {
   return {.width = width,
           .height = height,
@@ -79,6 +86,7 @@ LayoutInput layout_input(const ViewState& view, const Frame& frame, float width,
           .splits = view.mode == ScreenMode::present ? view.present_splits : view.splits,
           .broken = frame.broken.has_value(),
           .lesson = frame.lesson.has_value(),
+          .tables = most_tables(frame),
           .caption = !view.picture.no_caption,
           .note = view.mode == ScreenMode::present && !scale_note(view).empty(),
           .alone = view.picture.alone,
@@ -116,6 +124,7 @@ void show_selected_again(ViewState& view) {
   view.listed_stage = -1;
   view.code.shown.clear();
   view.data.pool.shown_block = -1;
+  view.data.lists.tables_seq = -1;
   view.data.timeline.followed = -1;
   view.data.requests.shown_seq = -1;
 }

@@ -236,6 +236,22 @@ TEST(ScreenLayout, AMarginGoesAroundAPanelAlone) {
   EXPECT_EQ(mask.w, 284.0F);
 }
 
+TEST(ScreenLayout, TablesOfMoreSequencesTakeWhatListAndPoolCanSpare) {
+  LayoutInput input{.width = 1600, .height = 900, .scale = 1.0F};
+  const ScreenLayout none = layout_screen(input);
+  input.tables = 3;
+  EXPECT_EQ(layout_screen(input)[PanelId::tables].h, none[PanelId::tables].h);
+  float before = none[PanelId::tables].h;
+  for (input.tables = 5; input.tables <= 8; ++input.tables) {
+    const ScreenLayout more = layout_screen(input);
+    EXPECT_GT(more[PanelId::tables].h, before) << input.tables;
+    EXPECT_GT(more[PanelId::pool].h, 0.9F * none[PanelId::pool].h);
+    before = more[PanelId::tables].h;
+  }
+  input.tables = 64;
+  EXPECT_EQ(layout_screen(input)[PanelId::tables].h, before) << "they are drawn as lines";
+}
+
 TEST(ScreenLayout, SharesMoveGapsWithinLimits) {
   LayoutInput input{.width = 1600, .height = 900, .scale = 1.0F};
   const ScreenLayout before = layout_screen(input);

@@ -154,27 +154,6 @@ TEST(BlockPool, ThousandsOfBlocksStayCheapAndHaveNames) {
   EXPECT_GT(screen.marks.get("pool/block/4000")->rect.w, 20.0F);
 }
 
-TEST(BlockArrows, LeadFromTheSelectedSequencesTableToItsBlocks) {
-  const sample::Sample s = sample::padded_decode();
-  Headless screen(1600, 900);
-  screen.draw(s.frame);
-  EXPECT_FALSE(screen.marks.get("arrows/0")) << "nothing is selected";
-  screen.selection.seq = s.step->seqs[0].id;
-  screen.draw(s.frame);
-  screen.draw(s.frame);
-  const std::vector<std::int32_t>& table = s.step->seqs[0].block_table;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto arrow = screen.marks.get(fmt::format("arrows/{}", i));
-    ASSERT_TRUE(arrow) << i;
-    EXPECT_NE(arrow->value.find(fmt::format("block {}", table[i])), std::string::npos) << arrow->value;
-    const auto card = screen.marks.get(fmt::format("pool/block/{}", table[i]));
-    EXPECT_FLOAT_EQ(arrow->rect.x, card->rect.x);
-  }
-  screen.view.maximised = PanelId::pool;  // no table to start from
-  screen.draw(s.frame);
-  EXPECT_FALSE(screen.marks.get("arrows/0"));
-}
-
 /// The badge of a shared block keeps off its glyphs and its slots, at every size of cards.
 TEST(BlockPool, TheBadgeCoversNothing) {
   int badges = 0;

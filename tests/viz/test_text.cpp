@@ -96,6 +96,11 @@ TEST(TextFaults, AreFound) {
   EXPECT_EQ(faults_of(log).size(), 1U);
   log.entries.push_back(entry({35, 12, 30, 15}));
   EXPECT_EQ(faults_of(log).size(), 2U);
+  log.entries = {entry({10, 10, 30, 15})};
+  log.strokes = {{"line", {0, 16, 90, 1}}};
+  EXPECT_EQ(faults_of(log).size(), 1U);
+  log.strokes = {{"line", {0, 25, 90, 1}}};
+  EXPECT_TRUE(faults_of(log).empty());
   log.entries = {{"panel", "0.12\xE2\x80\xA6", {10, 10, 30, 15}, clip, false, true}};
   EXPECT_EQ(faults_of(log).size(), 1U);
 }

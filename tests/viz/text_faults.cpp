@@ -30,6 +30,11 @@ bool cover(const Rect& a, const Rect& b) {
   return w > kTolerance && h > kTolerance;
 }
 
+/// A line is thinner than what `cover` takes for glyphs' distance from their edges.
+bool touches(const Rect& line, const Rect& ink) {
+  return line.x < ink.right() && ink.x < line.right() && line.y < ink.bottom() && ink.y < line.bottom();
+}
+
 /// Scrolled away, whole.
 bool off_screen(const TextLog::Entry& entry) {
   const Rect ink = ink_of(entry);
@@ -89,6 +94,14 @@ std::vector<std::string> faults_of(const TextLog& log) {
   }
   for (const TextLog::Box& box : log.boxes) {
     if (cut(box)) out.push_back("cut box: " + told(box));
+  }
+  for (const TextLog::Stroke& stroke : log.strokes) {
+    for (const auto& [panel, entries] : panels) {
+      for (const TextLog::Entry* entry : entries) {
+        if (touches(stroke.rect, ink_of(*entry)))
+          out.push_back("struck by " + stroke.name + ": " + told(*entry));
+      }
+    }
   }
   for (auto& [panel, entries] : panels) {
     std::sort(entries.begin(), entries.end(),

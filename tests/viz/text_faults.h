@@ -1,4 +1,4 @@
-// What is wrong with the texts of a frame: cut by an edge, on each other, left out.
+// What is wrong with the texts of a frame: cut by an edge, on each other, under a line, left out.
 #pragma once
 
 #include <string>

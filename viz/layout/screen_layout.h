@@ -84,6 +84,7 @@ struct LayoutInput {
   Splits splits = {};
   bool broken = false;     // room for the banner
   bool lesson = false;     // room for the stop that is told
+  int tables = 0;          // sequences of one batch at most: so many block tables want to be seen
   bool caption = true;     // of mode present
   bool note = false;       // ... with a line below it: letters are smaller than asked for
   bool alone = false;      // of mode and maximised panel, only caption and panel are laid out

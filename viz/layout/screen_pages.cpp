@@ -11,7 +11,7 @@ constexpr float kLowTimeline = 92.0F;
 constexpr float kWholeTimeline = 150.0F;  // with the stages of the current step and the pool
 constexpr float kPresentTimeline = 96.0F;
 constexpr float kBatchPage = 430.0F;  // lower: packed batch and mask have a page each
-constexpr float kMemory = 376.0F;     // pool with cards that can be read, free queue, tables
+constexpr float kMemory = 240.0F;     // pool with cards that can be read, and free queue; tables besides
 
 }  // namespace
 
@@ -67,7 +67,8 @@ void Plan::explore_wide() {
                out_.gap};
   // A banner or a lesson costs the list below its height before it costs the pool its cards.
   const float column = right.rest.h / s_;
-  const float side_h = std::min(column * 0.465F, std::max(column - kMemory, column * 0.32F));
+  const float side_h =
+      std::min(column * 0.465F, std::max(column - kMemory - tables_height(), column * 0.32F));
   side({divide(right, Split::side, side_h * s_, 140.0F, 330.0F, false, true, right.rest.h), out_.gap});
   memory(right);
   strip(window);

@@ -18,9 +18,13 @@ constexpr float kNumbersFrom = 300.0F;       // a lower stage keeps its height f
 constexpr float kNumbersOfLesson = 230.0F;   // ... but in a lesson numbers are what it is about
 constexpr float kNumbersOfCompare = 400.0F;  // two pictures and what they differ by come first
 constexpr float kFreeQueue = 34.0F;          // one line
-constexpr float kTall = 860.0F;              // from here on every line of a lesson has room
-constexpr float kTallPresent = 640.0F;       // the same in mode present
-constexpr float kShortLines = 1000.0F;       // narrower, a sentence of mode present takes more lines
+constexpr float kTablesFrame = 59.0F;        // title and the line of the slot
+constexpr float kTableRow = 19.0F;
+constexpr int kMostTables = 8;          // more are drawn as lines where they have no room
+constexpr float kPoolKeeps = 150.0F;    // of its height: forty squares with their ids
+constexpr float kTall = 860.0F;         // from here on every line of a lesson has room
+constexpr float kTallPresent = 640.0F;  // the same in mode present
+constexpr float kShortLines = 1000.0F;  // narrower, a sentence of mode present takes more lines
 constexpr float kCaptionNote = 22.0F;
 constexpr float kMostCaption = 0.4F;  // of the height of a panel alone
 
@@ -185,10 +189,18 @@ void Plan::pool(Cutter column) {
   out_[PanelId::pool] = column.rest;
 }
 
-/// Pool, free queue and block tables above each other.
+/// What the block tables want of a column, with rows of the lower height.
+float Plan::tables_height() const {
+  const auto rows = static_cast<float>(std::min(input_.tables, kMostTables));
+  return std::max(kTables, kTablesFrame + kTableRow * rows);
+}
+
+/// Pool, free queue and block tables above each other. Tables of more sequences take what the pool can spare.
 void Plan::memory(Cutter column) {
-  out_[PanelId::tables] = column.bottom(
-      std::clamp(column.rest.h * 0.34F, std::min(136.0F * s_, column.rest.h * 0.5F), 340.0F * s_));
+  const float h = column.rest.h;
+  const float rest = h - (kFreeQueue + kPoolKeeps) * s_ - 2.0F * out_.gap;
+  const float usual = std::clamp(h * 0.34F, std::min(kTables * s_, h * 0.5F), 340.0F * s_);
+  out_[PanelId::tables] = column.bottom(std::max(usual, std::min(tables_height() * s_, rest)));
   out_[PanelId::free_queue] = column.bottom(kFreeQueue * s_);
   out_[PanelId::pool] = column.rest;
 }

@@ -53,6 +53,7 @@ class Plan {
   void stage(Cutter column, bool with_mask);
   void side(Cutter column);
   void pool(Cutter column);
+  float tables_height() const;
   void memory(Cutter column);
   void maximise(Cutter column);
   void page(Page what);
@@ -63,6 +64,8 @@ class Plan {
   void present_beside();
   /// Too low for a timeline below everything.
   bool low() const { return h_ < 480.0F; }
+
+  static constexpr float kTables = 136.0F;  // height of block tables that three sequences have room in
 
   const LayoutInput& input_;
   ScreenLayout& out_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "viz/lookup.h"
 #include "viz/widgets/paint.h"
@@ -11,29 +12,69 @@
 namespace attn::viz {
 namespace {
 
-constexpr std::size_t kMostArrows = 48;  // more are a tangle: then only the block that is meant has one
+constexpr float kGutter = 5.0F;  // px at scale 1: the middle of what panels keep free at their sides
+constexpr float kLine = 2.0F;
+constexpr float kHead = 5.0F;  // half the width
 
-/// From the side of the cell that faces the block to the side of the block that faces the cell.
-void draw_arrow(const Ui& ui, const Rect& cell, const Rect& block, Rgb color, bool strong) {
-  const bool up = block.bottom() <= cell.y;
-  const bool left = !up && block.right() <= cell.x;
-  if (!up && !left) return;
-  const ImVec2 from = up ? ImVec2{cell.x + cell.w * 0.5F, cell.y} : ImVec2{cell.x, cell.y + cell.h * 0.5F};
-  const ImVec2 to =
-      up ? ImVec2{block.x + block.w * 0.5F, block.bottom()} : ImVec2{block.right(), block.y + block.h * 0.5F};
-  const float head = ui.px(strong ? 6 : 5);
-  const ImVec2 neck = up ? ImVec2{to.x, to.y + head} : ImVec2{to.x + head, to.y};
-  const float bend = 0.5F * (up ? from.y - neck.y : from.x - neck.x);
-  const ImVec2 a = up ? ImVec2{from.x, from.y - bend} : ImVec2{from.x - bend, from.y};
-  const ImVec2 b = up ? ImVec2{neck.x, neck.y + bend} : ImVec2{neck.x + bend, neck.y};
-  const ImU32 ink = rgba(color, strong ? 1.0F : 0.6F);
-  ImGui::GetBackgroundDrawList()->AddBezierCubic(from, a, b, neck, ink,
-                                                 std::max(1.0F, ui.px(strong ? 2.5F : 1.5F)));
-  const float half = head * 0.5F;
-  if (up)
-    ui.draw->AddTriangleFilled(to, {neck.x + half, neck.y}, {neck.x - half, neck.y}, rgba(color));
-  else
-    ui.draw->AddTriangleFilled(to, {neck.x, neck.y - half}, {neck.x, neck.y + half}, rgba(color));
+/// Between cards; as much is between rows of them.
+float gap_beside(const Ui& ui, int block, const Rect& card) {
+  for (const int other : {block + 1, block - 1}) {
+    const auto next = ui.marks.get(fmt::format("pool/block/{}", other));
+    if (next && next->rect.y == card.y) return std::abs(next->rect.x - card.x) - card.w;
+  }
+  return 0.0F;
+}
+
+/// Below a fold a card is out of sight although it has a mark.
+bool folded_away(const Ui& ui, const Rect& card) {
+  const Mark* more = ui.marks.find("pool/cards/more");
+  return more != nullptr && card.bottom() > more->rect.y;
+}
+
+/// On from where the tables' part ends: along an edge of the panels, then between two rows of cards. Squares
+/// have a free edge above, where the id of the last one is not; others below, where their id is not. The last
+/// corner is the tip of the arrow, inside the card.
+std::vector<ImVec2> whole_way(const Ui& ui, std::vector<ImVec2> way, int block, const Rect& card) {
+  const Rect& tables = ui.marks.find("tables")->rect;
+  const Rect& pool = ui.marks.find("pool")->rect;
+  const bool beside = pool.right() <= tables.x;
+  if (!beside && pool.bottom() > tables.y) return {};
+  const float edge = std::round(beside ? tables.x + ui.px(kGutter) : tables.right() - ui.px(kGutter));
+  const bool square = std::abs(card.w - card.h) < 0.5F;
+  const float half_gap = gap_beside(ui, block, card) * 0.5F;
+  const float inside = std::min(ui.px(3), card.h * 0.2F);
+  const float between = std::round(square ? card.y - half_gap : card.bottom() + half_gap);
+  const float x = std::round(card.x + card.w * 0.5F);
+  way.push_back({edge, way.back().y});
+  way.push_back({edge, between});
+  way.push_back({x, between});
+  way.push_back({x, square ? card.y + inside : card.bottom() - inside});
+  return way;
+}
+
+Rect around(const ImVec2& a, const ImVec2& b, float half) {
+  const float x0 = std::min(a.x, b.x) - half, y0 = std::min(a.y, b.y) - half;
+  return {x0, y0, std::abs(a.x - b.x) + 2.0F * half, std::abs(a.y - b.y) + 2.0F * half};
+}
+
+/// Upright and level pieces; the line ends in a head as high as what is left of the way, whose rim keeps it
+/// apart from a card of its own colour.
+void draw_way(const Ui& ui, const std::vector<ImVec2>& way, Rgb color, const std::string& name) {
+  const float half = std::max(1.5F, ui.px(kLine)) * 0.5F;
+  std::vector<Rect> pieces;
+  for (std::size_t i = 1; i + 1 < way.size(); ++i) pieces.push_back(around(way[i - 1], way[i], half));
+  for (const Rect& piece : pieces) fill(ui, piece, color);
+  const ImVec2 tip = way.back(), base = way[way.size() - 2];
+  const float along = tip.y > base.y ? 1.0F : -1.0F, wide = ui.px(kHead);
+  const auto head = [&](float by, Rgb fill_color) {
+    ui.draw->AddTriangleFilled({tip.x, tip.y + along * by}, {tip.x - wide - by, base.y - along * half},
+                               {tip.x + wide + by, base.y - along * half}, rgba(fill_color));
+  };
+  head(std::max(1.0F, ui.px(1.5F)), ui[Color::panel]);
+  head(0.0F, color);
+  if (ui.view.text_log == nullptr) return;
+  pieces.push_back({tip.x - wide, std::min(tip.y, base.y), 2.0F * wide, std::abs(tip.y - base.y)});
+  for (const Rect& piece : pieces) ui.view.text_log->strokes.push_back({name, piece});
 }
 
 }  // namespace
@@ -51,25 +92,21 @@ void begin_front_layer(Ui& ui, const Rect& screen) {
   ui.draw = ImGui::GetWindowDrawList();
 }
 
-void draw_block_arrows(Ui& ui, const Rect& screen) {
-  if (!ui.frame.step || ui.selection.seq < 0 || ui.marks.find("pool") == nullptr) return;
-  const trace::SeqState* seq = find_seq(ui.frame.step->seqs, ui.selection.seq);
-  if (seq == nullptr || ui.marks.find("tables") == nullptr) return;
+float arrow_gutter(const Ui& ui) { return std::round(ui.panel.right() - ui.px(kGutter)); }
+
+void draw_block_arrow(Ui& ui, const Rect& screen, const ArrowStart& start) {
+  if (start.way.empty() || ui.marks.find("pool") == nullptr) return;
+  const auto card = ui.marks.get(fmt::format("pool/block/{}", start.block));
+  if (!card || folded_away(ui, card->rect)) return;
+  const std::vector<ImVec2> way = whole_way(ui, start.way, start.block, card->rect);
+  if (way.empty()) return;
   begin_front_layer(ui, screen);
-  const bool few = seq->block_table.size() <= kMostArrows;
-  for (std::size_t i = 0; i < seq->block_table.size(); ++i) {
-    const int block = seq->block_table[i];
-    const bool meant = block >= 0 && (block == ui.view.hover.block || block == ui.selection.block);
-    if (block < 0 || (!few && !meant)) continue;
-    const Mark* cell = ui.marks.find(fmt::format("tables/cell/{}/{}", seq->id, i));
-    const auto card = ui.marks.get(fmt::format("pool/block/{}", block));
-    if (cell == nullptr || !card) continue;
-    draw_arrow(ui, cell->rect, card->rect, hue_of(ui, seq->id), meant);
-    ui.marks.add(fmt::format("arrows/{}", i), {card->rect.x, card->rect.bottom(), card->rect.w, 1.0F},
-                 fmt::format("{}[{}] \xE2\x86\x92 block {}", seq_letter(seq->id), i, block), cell->source);
-  }
-  ImGui::End();
-  ui.draw = nullptr;
+  std::string name = fmt::format("arrows/{}", start.index);
+  draw_way(ui, way, hue_of(ui, start.seq), name);
+  end_panel(ui);
+  ui.marks.add(std::move(name), {card->rect.x, card->rect.bottom(), card->rect.w, 1.0F},
+               fmt::format("{}[{}] \xE2\x86\x92 block {}", seq_letter(start.seq), start.index, start.block),
+               fmt::format("block_table of sequence {} [{}] I32", start.seq, start.index));
 }
 
 }  // namespace attn::viz

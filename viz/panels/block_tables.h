@@ -2,10 +2,12 @@
 // slot arithmetic with its live numbers.
 #pragma once
 
+#include "viz/panels/block_arrows.h"
 #include "viz/widgets/ui.h"
 
 namespace attn::viz {
 
-void draw_block_tables(Ui& ui, const Rect& rect);
+/// Returns where the arrow to the pool begins.
+ArrowStart draw_block_tables(Ui& ui, const Rect& rect);
 
 }  // namespace attn::viz

@@ -1,5 +1,5 @@
 // What was written and drawn where, kept only when a test asks: that no text and no box is cut by the edge of
-// its panel or by a fold, and that no text lies on another.
+// its panel or by a fold, and that no text lies on another or under a line.
 #pragma once
 
 #include <string>
@@ -27,8 +27,14 @@ struct TextLog {
     Rect clip;            // what of the screen it may be drawn on
     float part_h = 0.0F;  // of the part that scrolls with it, 0: none
   };
+  /// A piece of a line that runs across panels.
+  struct Stroke {
+    std::string name;
+    Rect rect;
+  };
   std::vector<Entry> entries;
   std::vector<Box> boxes;
+  std::vector<Stroke> strokes;
 };
 
 }  // namespace attn::viz

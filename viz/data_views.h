@@ -17,9 +17,17 @@
 
 namespace attn::viz {
 
+/// What the pool is scrolled for: as long as it stays, so does the scroll.
+struct PoolSight {
+  int num_blocks = 0, columns = 0, ringed = -1;
+  float card_h = 0.0F;
+  bool operator==(const PoolSight&) const = default;
+};
+
 struct PoolView {
-  int zoom = 0;                                   // sizes of cards above the one at which all fit
+  int zoom = 0;                                   // sizes of cards above the one that the panel chooses
   int shown_block = -1;                           // selected block that was last scrolled to
+  PoolSight sight;                                // that it was last scrolled for by itself
   std::shared_ptr<const trace::StepRecord> step;  // that `now` is of
   std::shared_ptr<const PoolNow> now;
 };

@@ -18,7 +18,7 @@ using sample::Sample;
 
 TEST(PoolLayout, CardsAndSlotsStayInside) {
   const Rect area{5, 7, 440, 220};
-  for (int blocks : {1, 6, 16, 64, 300, 2000}) {
+  for (int blocks : {1, 6, 16, 64, 600, 2000}) {
     for (int block_size : {1, 4, 16, 64, 256}) {
       const PoolLayout pool = layout_pool(area, blocks, block_size, 1.0F);
       for (int i = 0; i < blocks; ++i) {
@@ -37,17 +37,17 @@ TEST(PoolLayout, CardsAndSlotsStayInside) {
 
 TEST(PoolLayout, ZoomMakesCardsLargerAndGoesOnBelow) {
   const Rect area{0, 0, 440, 220};
-  const PoolLayout fits = layout_pool(area, 300, 4, 1.0F);
+  const PoolLayout fits = layout_pool(area, 600, 4, 1.0F);
   EXPECT_LE(fits.content_h, area.h);
   float width = fits.card_w;
   for (int zoom = 1; zoom <= 6; ++zoom) {
-    const PoolLayout larger = layout_pool(area, 300, 4, 1.0F, zoom);
+    const PoolLayout larger = layout_pool(area, 600, 4, 1.0F, zoom);
     EXPECT_LE(larger.size, fits.size);
     EXPECT_GE(larger.card_w, width);
     EXPECT_LE(larger.card(larger.columns - 1).right(), area.right());
     width = larger.card_w;
   }
-  EXPECT_EQ(layout_pool(area, 300, 4, 1.0F, 99).size, 0);
+  EXPECT_EQ(layout_pool(area, 600, 4, 1.0F, 99).size, 0);
   EXPECT_GT(width, fits.card_w);
 }
 
@@ -212,7 +212,7 @@ TEST(BlockPool, SmallSquaresHaveALegendOfTheirOwn) {
 
 /// Squares too small for three digits: the last one says up to where they count.
 TEST(BlockPool, TheLastIdStandsBesideASquareTooSmallForIt) {
-  for (const int blocks : {160, 200, 600}) {
+  for (const int blocks : {300, 400, 600}) {
     const Sample s = sample::make({.num_blocks = blocks, .seqs = {{0, 8, 8, 0, 8, {0, 1}}}});
     Headless screen(1600, 900);
     screen.draw(s.frame);

@@ -21,7 +21,7 @@ struct PoolLayout {
   float x = 0, y = 0;
   float content_h = 0;  // of all cards; larger than the area when they have to be scrolled
   int size = 0;         // index of the card size in use, 0 = largest
-  int num_sizes = 0;
+  int all_fit = 0;      // largest size at which no card has to be scrolled
 
   int rows() const { return (num_blocks + columns - 1) / columns; }
   Rect card(int block) const;
@@ -31,11 +31,16 @@ struct PoolLayout {
   Rect slot(int block, int offset, float scale) const;
 };
 
-/// The largest cards that all fit, or `zoom` sizes above that; cards that do not fit go on below the area.
-PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float scale, int zoom = 0);
+/// The largest cards that all fit; where only squares would, the smallest cards as long as they take no more
+/// than kMostScreens areas. Or `zoom` sizes above that, or below. Cards that do not fit go on below the area.
+/// `letters` is how much larger the letters are than those that the sizes are made for.
+PoolLayout layout_pool(const Rect& area, int num_blocks, int block_size, float scale, int zoom = 0,
+                       float letters = 1.0F);
 
 /// Cards in view at most; what would be more is drawn as bare squares.
 inline constexpr int kMostCards = 300;
+/// Cards say more than squares, but looking for one of them takes scrolling.
+inline constexpr float kMostScreens = 2.0F;
 /// Height of a detailed card's heading and its inner padding, at scale 1.
 inline constexpr float kCardHeading = 18.0F;
 inline constexpr float kCardPadding = 4.0F;

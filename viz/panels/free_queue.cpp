@@ -13,16 +13,25 @@ namespace {
 
 constexpr std::size_t kTail = 2;  // blocks at the end of the line that are shown even when it is cut
 
+/// As in the pool: a small square in a dotted box.
+void draw_cached(const Ui& ui, const Rect& box, bool next) {
+  if (!next) dotted(ui, box, ui[Color::text]);
+  const float side = std::round(ui.px(4)), in = std::round(ui.px(next ? 3 : 2));
+  fill(ui, {box.right() - in - side, box.y + in, side, side}, ui[Color::muted]);
+}
+
 void draw_entry(Ui& ui, const trace::PoolState& pool, const Rect& box, std::size_t place) {
   const int id = pool.free_blocks[place];
   const bool known = id >= 0 && static_cast<std::size_t>(id) < pool.blocks.size();
   const bool cached = known && pool.blocks[static_cast<std::size_t>(id)].hash.has_value();
   const bool next = place == 0;
   fill(ui, box, ui[Color::raised], 1.0F, ui.px(3));
-  outline(ui, box, ui[next ? Color::accent : Color::border], next ? ui.px(2) : 1.0F, ui.px(3));
+  if (next)
+    outline(ui, box, ui[Color::accent], ui.px(2), ui.px(3));
+  else if (!cached)
+    outline(ui, box, ui[Color::border], 1.0F, ui.px(3));
+  if (cached) draw_cached(ui, box, next);
   text_in(ui, FontRole::mono, box, ui[Color::text], std::to_string(id), Align::center);
-  if (cached)
-    ui.draw->AddCircleFilled({box.right() - ui.px(4), box.y + ui.px(4)}, ui.px(2), rgba(ui[Color::warning]));
   if (id == ui.selection.block || id == ui.view.hover.block)
     outline(ui, box, ui[id == ui.selection.block ? Color::selection : Color::accent], ui.px(2), ui.px(3));
   const Hit hit =
@@ -69,7 +78,7 @@ void draw_free_queue(Ui& ui, const Rect& rect) {
   constexpr std::string_view kTitle = "Free queue";
   const bool one_line = rect.h < ui.px(52);
   const std::string when = moment_text(ui.frame, ui.selection, ui.view.grain);
-  const std::string about = fmt::format("next \xE2\x86\x92 last, {} blocks, \xE2\x80\xA2 still cached{}{}",
+  const std::string about = fmt::format("next \xE2\x86\x92 last, {} blocks, \xE2\x96\xAA still cached{}{}",
                                         count, when.empty() ? "" : "  \xC2\xB7  ", when);
   if (!begin_panel(ui, "free_queue", rect, kTitle, one_line || step == nullptr || !engine ? "" : about))
     return;

@@ -227,6 +227,8 @@ Rect ringed(const Ui& ui, const ScreenLayout& layout, const std::string& name) {
   return found ? found->rect : Rect{};
 }
 
+Rect widened(const Rect& r, float by) { return {r.x - by, r.y - by, r.w + 2.0F * by, r.h + 2.0F * by}; }
+
 void paint_cover(Ui& ui, const Rect& ring, float thick) {
   fill(ui, ring, ui[Color::raised], 1.0F, ui.px(4));
   outline(ui, ring, ui[Color::accent], thick, ui.px(4));
@@ -268,19 +270,19 @@ void draw_rings(Ui& ui, const ScreenLayout& layout, const Rect& screen) {
   const bool asking = told && ui.frame.lesson->asking;
   // Rings would lie over an overlay; what a question hides stays hidden below it.
   if (ui.view.shell.overlay != Overlay::none && !asking) return;
-  const float out = ui.px(3), thick = std::max(2.0F, ui.px(2.5F));
+  const float out = std::round(ui.px(2)), thick = std::max(2.0F, std::round(ui.px(2)));
   for (const std::string& name : told ? ui.frame.lesson->rings : ui.view.picture.ringed) {
     const Rect r = ringed(ui, layout, name);
     if (r.w <= 0.0F) continue;
-    const Rect ring{r.x - out, r.y - out, r.w + 2.0F * out, r.h + 2.0F * out};
+    const Rect ring = widened(r, asking ? out : out + thick);
     if (asking) {
       draw_cover(ui, "cover/" + name, ring, thick, screen);
     } else {
       ui.draw = ImGui::GetForegroundDrawList();
-      // Two strokes: it stands out from whatever colour is under it.
-      outline(ui, {ring.x - thick * 0.5F, ring.y - thick * 0.5F, ring.w + thick, ring.h + thick},
-              ui[Color::panel], thick * 2.0F, ui.px(5));
-      outline(ui, ring, ui[Color::accent], thick, ui.px(4));
+      // Dashed, on a strip of its own: it stands out from whatever colour is under it, and no border in the
+      // panels looks like it.
+      outline(ui, ring, ui[Color::panel], thick + out, ui.px(3));
+      dashed(ui, ring, ui[Color::warning], thick);
     }
     ui.marks.add("ring/" + name, ring, asking ? "hidden until you have guessed" : "");
   }

@@ -21,7 +21,7 @@ bool low(const Ui& ui, const PoolCard& card) { return card.rect.h < ui.px(36); }
 
 /// Dotted when free, brighter dotted when its contents can still be hit, solid in the owner's hue when one
 /// sequence holds it, a double border when several do.
-void draw_surface(const Ui& ui, const PoolCard& card) {
+void draw_surface(const Ui& ui, const PoolCard& card, bool compact) {
   const float round = ui.px(3);
   if (card.free()) {
     if (card.cached_free()) fill(ui, card.rect, ui[Color::raised], 0.55F);
@@ -30,9 +30,10 @@ void draw_surface(const Ui& ui, const PoolCard& card) {
   }
   fill(ui, card.rect, ui[Color::raised], 1.0F, round);
   const Rgb edge = card.owner() >= 0 && !card.shared() ? hue_of(ui, card.owner()) : ui[Color::text];
-  outline(ui, card.rect, edge, std::max(1.0F, ui.px(1.5F)), round);
+  const float thick = std::max(1.0F, ui.px(compact && card.shared() ? 1 : 1.5F));
+  outline(ui, card.rect, edge, thick, round);
   if (!card.shared()) return;
-  const float in = ui.px(3);
+  const float in = std::round(ui.px(compact ? 2 : 3));
   outline(ui, {card.rect.x + in, card.rect.y + in, card.rect.w - 2 * in, card.rect.h - 2 * in}, edge, 1.0F);
 }
 
@@ -52,7 +53,8 @@ float draw_glyphs(const Ui& ui, const PoolCard& card, float left, float right, f
   if (card.facts.read && right - glyph > left) {
     right -= glyph;
     triangle_up(ui, right, y, glyph, ui[Color::accent]);
-    if (card.shared()) note_in_card(ui, fmt::format("pool/read/{}", card.block.id), {right, y, glyph, glyph});
+    if (card.shared())
+      note_in_card(ui, fmt::format("pool/read/{}", card.block.id), {right, y, glyph, glyph * 0.85F});
     right -= ui.px(2);
   }
   if (card.facts.written > 0 && right - glyph > left) {
@@ -80,7 +82,7 @@ float hash_width(const Ui& ui, const PoolCard& card) {
 Rect fill_bar(const Ui& ui, const PoolCard& card) {
   const float in = ui.px(card.shared() ? 6 : 5);
   const float h = ui.px(low(ui, card) ? 4 : 5);
-  const float y = card.rect.bottom() - (low(ui, card) ? ui.px(4) : in) - h;
+  const float y = card.rect.bottom() - (low(ui, card) ? ui.px(card.shared() ? 5 : 4) : in) - h;
   return {card.rect.x + in, y, card.rect.w - 2.0F * in, h};
 }
 
@@ -128,10 +130,18 @@ void draw_heading(const Ui& ui, const PoolCard& card, bool bar_below) {
   const bool badge_first = glyphs_at_bar(ui, card);
   if (!badge_first) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (card.shared() && right - badge_width(ui, card) >= left - ui.px(2))
-    right = draw_badge(ui, card, right, box.y + (near ? ui.px(1) : 0.0F), box.h - (near ? ui.px(2) : 0.0F));
+    right = draw_badge(ui, card, right, box.y + (near ? ui.px(1) : 0.0F), box.h - (near ? ui.px(3) : 0.0F));
   if (badge_first && !bar_below) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (card.block.hash && !(bar_below && hash_line(ui, card).w > 0.0F))
     draw_hash(ui, card, {left, box.y, right - left, box.h}, Align::right);
+}
+
+/// On the corner, no further out than the gap to the card above has room for beside a ring.
+void draw_changed(const Ui& ui, const PoolCard& card) {
+  const float in = ui.px(2), r = ui.px(3) + 1.0F;
+  change_dot(ui, card.rect.x + in, card.rect.y + in);
+  note_in_card(ui, fmt::format("pool/changed/{}", card.block.id),
+               {card.rect.x + in - r, card.rect.y + in - r, 2.0F * r, 2.0F * r});
 }
 
 /// Back of a filled slot: its owner's hue when written in this step, ghosted when nobody holds it.
@@ -170,7 +180,7 @@ void draw_fill_bar(const Ui& ui, const PoolCard& card, int block_size) {
   if (const Rect line = hash_line(ui, card); line.w > 0.0F) draw_hash(ui, card, line, Align::left);
   if (glyphs_at_bar(ui, card)) {
     const float glyph = ui.px(card.rect.h < ui.px(32) ? 5 : 7);  // below the badge
-    draw_glyphs(ui, card, bar.x, bar.right(), bar.bottom() - glyph * 0.85F, glyph);
+    draw_glyphs(ui, card, bar.x, bar.right(), bar.bottom() - glyph * 0.85F - 0.5F, glyph);
     bar.w -= glyphs_width(ui, card, glyph);
   }
   const Rgb full = card.cached_free()  ? ui[Color::unwritten]
@@ -234,7 +244,7 @@ void draw_block_rings(const Ui& ui, const Rect& rect, int block, float out) {
           ui[selected ? Color::selection : Color::accent], ui.px(2));
 }
 
-std::shared_ptr<const PoolNow> pool_shown(Ui& ui) {
+std::shared_ptr<const PoolNow> pool_shown(const Ui& ui) {
   PoolView& view = ui.view.data.pool;
   const trace::Moment moment = moment_shown(ui.frame, ui.selection, ui.view.grain);
   if (view.step != ui.frame.step || !view.now || view.now->moment != moment) {
@@ -270,16 +280,20 @@ std::string block_source(const Frame& frame, int block) {
 
 void draw_cards(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int first, int end) {
   const int block_size = std::max(1, ui.frame.step->config.block_size);
+  const bool slots = layout.detail == CardDetail::slots, compact = cards_are_compact(ui, layout);
   for (int i = first; i < end; ++i) {
     const PoolCard card = pool_card(layout, now, i);
-    const bool slots = layout.detail == CardDetail::slots;
-    draw_surface(ui, card);
-    draw_heading(ui, card, !slots);
-    if (slots)
-      draw_slots(ui, card, layout, block_size, (end - first) * block_size <= kSlotsWithText);
-    else
-      draw_fill_bar(ui, card, block_size);
-    if (block_differs(ui.frame, now, i)) change_dot(ui, card.rect.x + 1.0F, card.rect.y + 1.0F);
+    draw_surface(ui, card, compact);
+    if (compact) {
+      draw_compact_card(ui, card, block_size);
+    } else {
+      draw_heading(ui, card, !slots);
+      if (slots)
+        draw_slots(ui, card, layout, block_size, (end - first) * block_size <= kSlotsWithText);
+      else
+        draw_fill_bar(ui, card, block_size);
+    }
+    if (block_differs(ui.frame, now, i)) draw_changed(ui, card);
     if (card.facts.written > 0 && lit(ui, "slot_mapping"))
       outline(ui, card.rect, ui[Color::accent], ui.px(2), ui.px(3));
     draw_block_rings(ui, card.rect, i, 1.0F);

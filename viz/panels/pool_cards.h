@@ -12,7 +12,7 @@ namespace attn::viz {
 
 /// The pool at the moment that panels show; gathered once per moment, not once per frame, for a pool may have
 /// thousands of blocks.
-std::shared_ptr<const PoolNow> pool_shown(Ui& ui);
+std::shared_ptr<const PoolNow> pool_shown(const Ui& ui);
 
 /// Everything known of a block, in lines: state, hash and parent, owners, tokens, what the step did to it up
 /// to then, what changed. For the hover card, marks and the text twin.

@@ -20,7 +20,7 @@ Rect shrunk(const Rect& r, float by) { return {r.x + by, r.y + by, r.w - 2.0F * 
 void draw_free(const Ui& ui, const Rect& r, bool /*card*/) { dotted(ui, r, ui[Color::unwritten]); }
 void draw_cached_free(const Ui& ui, const Rect& r, bool /*card*/) {
   dotted(ui, r, ui[Color::text]);
-  fill(ui, shrunk(r, 3.0F), ui[Color::muted]);
+  fill(ui, shrunk(r, std::round(ui.px(3))), ui[Color::muted]);
 }
 void draw_in_use(const Ui& ui, const Rect& r, bool card) {
   if (card)
@@ -79,6 +79,7 @@ constexpr Wording kWordings[] = {{false, true, kLegendGap},
                                  {true, true, 8.0F},
                                  {true, true, 5.0F},
                                  {true, false, 5.0F}};
+constexpr std::size_t kBriefest = std::size(kWordings) - 2;  // that has words
 
 struct WordedItem {
   const LegendItem* item;
@@ -114,8 +115,9 @@ int lines_in(const std::vector<WordedItem>& entries, float gap, float width) {
 
 }  // namespace
 
-float pool_legend_height(const Ui& ui, float width) {
-  const int lines = lines_in(entries_of(ui, true, true, kWordings[0]), ui.px(kLegendGap), width);
+float pool_legend_height(const Ui& ui, float width, bool card, bool brief) {
+  const Wording& wording = kWordings[brief ? kBriefest : 0];
+  const int lines = lines_in(entries_of(ui, card, true, wording), ui.px(wording.gap), width);
   return ui.px(kLegendLine) * static_cast<float>(lines);
 }
 

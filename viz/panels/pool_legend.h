@@ -6,8 +6,9 @@
 
 namespace attn::viz {
 
-/// Of as many lines as all entries need: it is the same for every step.
-float pool_legend_height(const Ui& ui, float width);
+/// Of as many lines as the entries of cards or squares need: it is the same for every step. `brief`: with the
+/// shortest words.
+float pool_legend_height(const Ui& ui, float width, bool card, bool brief = false);
 /// One line: what squares have room for in any panel.
 float pool_legend_line(const Ui& ui);
 /// As the cards at hand are drawn; where the box is lower than all words need, with fewer of them. Marks

@@ -29,6 +29,12 @@ bool block_differs(const Frame& frame, const PoolNow& now, int block);
 /// Around the block that is selected or meant elsewhere.
 void draw_block_rings(const Ui& ui, const Rect& rect, int block, float out);
 
+/// Whether cards with a bar are so narrow that id and badge have no room beside each other as they are
+/// usually drawn.
+bool cards_are_compact(const Ui& ui, const PoolLayout& layout);
+/// What is inside the border of such a card.
+void draw_compact_card(const Ui& ui, const PoolCard& card, int block_size);
+
 /// A block of several sequences as a square: a hole, and in it how many they are where that has room. What is
 /// around the hole is the hue of the first.
 void draw_shared_square(const Ui& ui, const Rect& rect, Rgb hue, std::string_view count);

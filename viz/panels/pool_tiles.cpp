@@ -12,6 +12,7 @@ namespace {
 
 constexpr float kTileAlone = 12.0F;   // px at scale 1: smaller squares are drawn in runs
 constexpr float kTileWithId = 18.0F;  // smaller ones have no ids, so that a digit in one is a ref_count
+constexpr float kTilePadding = 2.0F;  // left and right of an id
 constexpr int kMostCounts = 2000;     // one draw list holds 65,535 vertices
 
 Rect inset(const Rect& r, float by) {
@@ -26,9 +27,11 @@ Rgb square_hue(const Ui& ui, const PoolCard& card) {
   return card.owner() >= 0 ? hue_of(ui, card.owner()) : ui[Color::stroke];
 }
 
-bool id_fits(const Ui& ui, const Rect& tile, int block) {
-  return tile.w >= ui.px(kTileWithId) &&
-         text_width(ui, FontRole::mono_small, std::to_string(block)) + ui.px(4) <= tile.w;
+/// For all blocks or for none.
+bool ids_fit(const Ui& ui, const PoolLayout& layout) {
+  const std::string last = std::to_string(layout.num_blocks - 1);
+  return layout.card_w >= ui.px(kTileWithId) &&
+         kLeastShrunk * text_width(ui, FontRole::mono_small, last) <= layout.card_w - ui.px(kTilePadding);
 }
 
 void draw_shared(const Ui& ui, const PoolCard& card, bool counts) {
@@ -39,16 +42,18 @@ void draw_shared(const Ui& ui, const PoolCard& card, bool counts) {
 }
 
 /// A square by itself: its id or, when several hold it, how many.
-void draw_tile(const Ui& ui, const PoolCard& card, bool counts) {
+void draw_tile(const Ui& ui, const PoolCard& card, bool counts, bool ids) {
   if (card.shared()) return draw_shared(ui, card, counts);
   const Rgb back = square_hue(ui, card);
   if (card.free())
     dotted(ui, card.rect, ui[card.cached_free() ? Color::text : Color::unwritten]);
   else
     fill(ui, card.rect, back);
-  if (id_fits(ui, card.rect, card.block.id))
-    text_in(ui, FontRole::mono_small, card.rect, card.free() ? ui[Color::muted] : ink_on(back),
-            std::to_string(card.block.id), Align::center);
+  const float in = ui.px(kTilePadding * 0.5F);
+  if (ids)
+    text_shrunk(ui, FontRole::mono_small,
+                {card.rect.x + in, card.rect.y, card.rect.w - 2.0F * in, card.rect.h},
+                card.free() ? ui[Color::muted] : ink_on(back), std::to_string(card.block.id), Align::center);
   else if (card.cached_free())
     fill(ui, inset(card.rect, rim_of_core(card.rect)), ui[Color::muted]);
 }
@@ -69,7 +74,6 @@ Rect changed_corner(const Ui& ui, const PoolLayout& layout, const Rect& square) 
 void draw_last_id(const Ui& ui, const PoolLayout& layout) {
   const int last = layout.num_blocks - 1;
   const Rect tile = layout.card(last);
-  if (id_fits(ui, tile, last)) return;
   const std::string id = std::to_string(last);
   const float w = text_width(ui, FontRole::mono_small, id), h = font_pixels(FontRole::mono_small);
   const Rect beside{tile.right() + ui.px(4), tile.y + std::round(std::max(0.0F, tile.h - h) * 0.5F), w, h};
@@ -147,8 +151,10 @@ void draw_tiles(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int 
   const auto shared = std::count_if(now.pool.blocks.begin() + first, now.pool.blocks.begin() + end,
                                     [](const trace::BlockState& block) { return block.ref_count > 1; });
   const bool counts = shared <= kMostCounts;
+  bool ids = false;
   if (layout.card_w >= ui.px(kTileAlone) && end - first <= kMostCards) {
-    for (int i = first; i < end; ++i) draw_tile(ui, pool_card(layout, now, i), counts);
+    ids = ids_fit(ui, layout);
+    for (int i = first; i < end; ++i) draw_tile(ui, pool_card(layout, now, i), counts, ids);
   } else {
     draw_grid(ui, layout, first, end);
     for (int i = first; i < end; i += layout.columns)
@@ -166,7 +172,7 @@ void draw_tiles(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int 
       outline(ui, rect, ui[Color::accent], ui.px(1));
     draw_block_rings(ui, rect, i, 2.0F);
   }
-  if (end == layout.num_blocks) draw_last_id(ui, layout);
+  if (!ids && end == layout.num_blocks) draw_last_id(ui, layout);
 }
 
 }  // namespace attn::viz

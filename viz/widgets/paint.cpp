@@ -59,6 +59,29 @@ void dotted(const Ui& ui, const Rect& rect, Rgb color) {
   }
 }
 
+void dashed(const Ui& ui, const Rect& rect, Rgb color, float thickness) {
+  if (rect.w <= 0.0F || rect.h <= 0.0F) return;
+  const ImU32 c = rgba(color);
+  // Each side begins and ends with a dash, so that corners are closed.
+  const auto dashes = [&](float length) {
+    return 2.0F * std::max(1.0F, std::round(length / ui.px(11))) + 1.0F;
+  };
+  const auto at = [](float begin, float length, float i, float count) {
+    return std::round(begin + length * i / count);
+  };
+  const float across = dashes(rect.w), down = dashes(rect.h);
+  for (float i = 0.0F; i < across; i += 2.0F) {
+    const float x0 = at(rect.x, rect.w, i, across), x1 = at(rect.x, rect.w, i + 1.0F, across);
+    ui.draw->AddRectFilled({x0, rect.y}, {x1, rect.y + thickness}, c);
+    ui.draw->AddRectFilled({x0, rect.bottom() - thickness}, {x1, rect.bottom()}, c);
+  }
+  for (float i = 0.0F; i < down; i += 2.0F) {
+    const float y0 = at(rect.y, rect.h, i, down), y1 = at(rect.y, rect.h, i + 1.0F, down);
+    ui.draw->AddRectFilled({rect.x, y0}, {rect.x + thickness, y1}, c);
+    ui.draw->AddRectFilled({rect.right() - thickness, y0}, {rect.right(), y1}, c);
+  }
+}
+
 void change_dot(const Ui& ui, float x, float y) {
   const float r = ui.px(3);
   const ImVec2 low{std::round(x - r), std::round(y - r)};
@@ -180,6 +203,21 @@ float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::str
   width = face->CalcTextSizeA(size, rect.w - dots, 0.0F, text.data(), text.data() + text.size(), &rest).x;
   const std::string cut = std::string(text.substr(0, static_cast<std::size_t>(rest - text.data()))) += kDots;
   return write(ui, role, rect.x, y, color, cut, true);
+}
+
+void text_shrunk(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
+                 Align align) {
+  const float width = text_width(ui, role, text);
+  const float share = std::min(1.0F, rect.w / width);
+  if (text.empty() || share < kLeastShrunk) return;
+  const float size = font_pixels(role) * share;
+  const float spare = align == Align::left ? 0.0F : (rect.w - width * share) * 0.5F;
+  const Rect line{std::round(rect.x + spare), std::round(rect.y + (rect.h - size) * 0.5F), width * share,
+                  size};
+  const bool left_out = cut_by_edge(ui, line);
+  log_text(ui, text, line, false, left_out);
+  if (!left_out)
+    ui.draw->AddText(font(role), size, {line.x, line.y}, rgba(color), text.data(), text.data() + text.size());
 }
 
 std::string_view first_fitting(const Ui& ui, FontRole role, float width,

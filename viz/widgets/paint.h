@@ -17,6 +17,8 @@ void fill(const Ui& ui, const Rect& rect, Rgb color, float alpha = 1.0F, float r
 /// Inside the rectangle, `thickness` pixels.
 void outline(const Ui& ui, const Rect& rect, Rgb color, float thickness = 1.0F, float rounding = 0.0F);
 void dotted(const Ui& ui, const Rect& rect, Rgb color);
+/// Inside the rectangle, `thickness` pixels, in dashes that meet at the corners.
+void dashed(const Ui& ui, const Rect& rect, Rgb color, float thickness);
 /// Small disc at a centre: this differs from the step before.
 void change_dot(const Ui& ui, float x, float y);
 void line(const Ui& ui, float x0, float y0, float x1, float y1, Rgb color, float thickness = 1.0F);
@@ -34,6 +36,11 @@ float text_width(const Ui& ui, FontRole role, std::string_view text);
 float text_at(const Ui& ui, FontRole role, float x, float y, Rgb color, std::string_view text);
 /// One line, vertically centred, cut with "…" when it does not fit; returns the width drawn.
 float text_in(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text, Align align);
+inline constexpr float kLeastShrunk = 0.75F;  // of a font's size
+/// In smaller letters where the line is wider than its box; left out where they would be too
+/// small to read. The box may be as low as a digit.
+void text_shrunk(const Ui& ui, FontRole role, const Rect& rect, Rgb color, std::string_view text,
+                 Align align = Align::left);
 /// The first of the variants that fits into `width`, else the last.
 std::string_view first_fitting(const Ui& ui, FontRole role, float width,
                                std::initializer_list<std::string_view> variants);

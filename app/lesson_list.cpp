@@ -46,11 +46,12 @@ void note_last(const std::vector<std::string>& recent, std::vector<viz::LessonCa
 
 }  // namespace
 
-int lesson_number(const fs::path& path) {
+std::optional<int> lesson_number(const fs::path& path) {
   const std::string name = path.filename().string();
   int number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && *end == '-' ? number : 0;
+  if (error != std::errc() || *end != '-') return std::nullopt;
+  return number;
 }
 
 std::string lesson_key(const fs::path& path) {
@@ -83,7 +84,7 @@ std::vector<viz::LessonCard> lesson_cards(const LessonsProgress& progress,
                                           const std::vector<std::string>& recent) {
   std::vector<viz::LessonCard> cards;
   for (const std::string& path : bundled_scenarios()) {
-    const int number = lesson_number(path);
+    const int number = lesson_number(path).value_or(0);
     viz::LessonCard card{.path = path,
                          .number = number > 0 ? std::to_string(number) : "",
                          .title = fs::path(path).stem().string(),

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct LessonProgress {
 /// By lesson_key.
 using LessonsProgress = std::map<std::string, LessonProgress>;
 
-/// 3 of "03-slots.json"; 0 of a scenario that is no lesson.
-int lesson_number(const std::filesystem::path& path);
+/// 3 of "03-slots.json", 0 of the tour; nothing of a scenario that is no lesson.
+std::optional<int> lesson_number(const std::filesystem::path& path);
 /// "03-slots.json" of a bundled lesson, the whole path of another file.
 std::string lesson_key(const std::filesystem::path& path);
 /// What progress calls a stop's question with choices, answered right, the i-th of its tasks, and its "break

@@ -50,7 +50,7 @@ void describe_stop(std::string& out, const Stop& stop, ScriptRuns& runs) {
 std::vector<LessonFile> lesson_files() {
   std::vector<LessonFile> lessons;
   for (const std::string& path : bundled_scenarios()) {
-    if (const int number = lesson_number(path); number > 0) lessons.push_back({number, path});
+    if (const std::optional<int> number = lesson_number(path)) lessons.push_back({*number, path});
   }
   return lessons;
 }

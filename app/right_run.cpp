@@ -74,6 +74,9 @@ void RightRun::compare_outputs(const trace::Store& broken, const trace::Store& r
   measured_.max_abs_diff_o = *off;
   if (!(measured_.max_abs_diff_o >= 0.0)) {
     measured_.note = "the right run computes other rows in this step";
+  } else if (outputs_.rows_in_both < outputs_.rows_before) {
+    measured_.note =
+        fmt::format("{} of {} rows are in both runs", outputs_.rows_in_both, outputs_.rows_before);
   }
 }
 

@@ -70,8 +70,11 @@ void add_sums(std::vector<PhaseLine>& out, const Frame& frame) {
       {"bytes", "bytes moved", bytes_text(p.sum.total.bytes), bytes_text(d.sum.total.bytes), launches});
   out.push_back({"intensity", "FLOP per byte", intensity_text(p.sum.total), intensity_text(d.sum.total),
                  "arithmetic intensity: flop / bytes of the launches"});
-  out.push_back({"time", "time", time_text(p.sum.total.ms), time_text(d.sum.total.ms),
-                 "events around every launch; not measured when one was not"});
+  const auto time = [](const PhaseCosts& phase) {
+    return phase.steps == 0 ? "-" : time_text(phase.sum.total.ms);
+  };
+  out.push_back(
+      {"time", "time", time(p), time(d), "events around every launch; not measured when one was not"});
   out.push_back({"attention_bytes", "attention's bytes", bytes_text(p.sum.attention.bytes),
                  bytes_text(d.sum.attention.bytes), "stages store_kvcache to attention"});
   out.push_back({"attention_intensity", "its FLOP per byte", intensity_text(p.sum.attention),

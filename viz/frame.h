@@ -60,7 +60,7 @@ struct Broken {
   std::vector<std::string> titles;
   double max_abs_diff_o = 0.0;  // of the selected layer in this step; NaN: not comparable, note says why
   int first_wrong_step = -1;    // engine step in which the first token differs; -1: none up to here
-  std::string note;             // "the right run has no step 12", "" when compared
+  std::string note;             // "the right run has no step 12"; of a number, what it leaves out; "" else
 };
 
 /// Long work in the background: exporting, searching for a condition, loading.

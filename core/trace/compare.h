@@ -48,7 +48,8 @@ struct CompareSide {
   std::vector<LaunchEntry> launches;
   std::uint64_t bytes = 0;  // sum over launches
   std::uint64_t flop = 0;
-  float ms = 0.0F;  // of the rows compared: sum of measured times; NaN when one was not measured
+  std::uint64_t score_dots = 0;  // (query, key) pairs that this side's mask lets through, per head, pads too
+  float ms = 0.0F;               // of the rows compared: sum of measured times; NaN when one was not measured
 };
 
 struct CompareView {

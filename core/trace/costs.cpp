@@ -22,6 +22,12 @@ bool moves_keys(Stage stage) { return stage >= Stage::gather && stage <= Stage::
 
 bool is_attention(Stage stage) { return stage >= Stage::store_kvcache && stage <= Stage::attention; }
 
+/// Attention but for what merges its splits.
+bool computes_scores(const CostRow& row) {
+  return row.stage == Stage::attention &&
+         (row.kernel.starts_with("prefill_") || row.kernel.starts_with("decode_"));
+}
+
 void add_launch(StepCosts& costs, const LaunchEntry& entry) {
   const Cost cost = cost_of(entry.launch);
   auto row = std::find_if(costs.kernels.begin(), costs.kernels.end(), [&](const CostRow& known) {
@@ -48,6 +54,8 @@ StepCosts step_costs(const StepRecord& step) {
   }
   if (step.path == AttentionPath::identity) return costs;
   costs.score_dots = static_cast<std::uint64_t>(visible_pairs(step));
+  for (CostRow& row : costs.kernels)
+    if (computes_scores(row)) row.score_dots = costs.score_dots;
   for (std::size_t b = 0; b < static_cast<std::size_t>(step.num_scheduled); ++b) {
     costs.kv_rows_read += static_cast<std::uint64_t>(attended_columns(step, b));
   }

@@ -20,7 +20,8 @@ struct Cost {
 struct CostRow {
   std::string kernel;
   Stage stage = Stage::schedule;
-  Cost cost;  // over all layers
+  Cost cost;                     // over all layers
+  std::uint64_t score_dots = 0;  // of a kernel that computes scores: StepCosts::score_dots; 0 for others
 };
 
 struct StepCosts {

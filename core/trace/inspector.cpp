@@ -243,6 +243,7 @@ struct Inspector::State {
     made.o = seen.o;
     const StepRecord launched = launched_step(step, variant);
     if (launched.path != AttentionPath::identity) {
+      made.side.score_dots = static_cast<std::uint64_t>(visible_pairs(launched));
       made.side.launches = launch_plainly(made, launched, recorded_layer(step, place.layer), place);
       for (LaunchEntry& entry : made.side.launches) {
         entry.layer = place.layer;

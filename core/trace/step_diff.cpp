@@ -144,20 +144,23 @@ void diff_outcome(Differ& differ, const StepRecord& before, const StepRecord& af
   }
 }
 
-/// Packed row of a sequence id and position.
+/// Packed row of a sequence id and its token's place in the sequence: not by `positions`, which a broken run
+/// may number otherwise.
 std::map<std::pair<int, int>, std::size_t> rows_of(const StepRecord& step) {
   std::map<std::pair<int, int>, std::size_t> rows;
   for (std::size_t b = 0; b + 1 < step.cu_seqlens_q.size() && b < step.seqs.size(); ++b) {
-    for (auto row = static_cast<std::size_t>(step.cu_seqlens_q[b]);
-         row < static_cast<std::size_t>(step.cu_seqlens_q[b + 1]); ++row) {
-      rows[{step.seqs[b].id, step.positions[row]}] = row;
-    }
+    const int first = step.cu_seqlens_q[b];
+    for (int row = first; row < step.cu_seqlens_q[b + 1]; ++row)
+      rows[{step.seqs[b].id, step.seqs[b].num_cached_tokens + row - first}] = static_cast<std::size_t>(row);
   }
   return rows;
 }
 
 void diff_outputs(StepDiff& diff, const StepRecord& before, const StepRecord& after) {
   const auto rows = rows_of(before), other_rows = rows_of(after);
+  diff.rows_before = static_cast<int>(rows.size());
+  diff.rows_in_both = static_cast<int>(
+      std::ranges::count_if(rows, [&](const auto& row) { return other_rows.contains(row.first); }));
   for (const LayerRecord& layer : before.layers) {
     const LayerRecord* other = find_layer(after, layer.layer);
     if (!other) continue;

@@ -25,9 +25,11 @@ struct StepDiff {
   std::vector<int> seqs;    // ids of sequences that differ, ascending
   std::vector<DiffEntry> entries;
   std::vector<int> layers;  // that both steps recorded
-  // Of each of them: largest |difference| of o over rows of the same sequence and position; NaN where nothing
-  // can be compared.
+  // Of each of them: largest |difference| of o over rows of the same token of the same sequence; NaN where
+  // nothing can be compared.
   std::vector<double> max_abs_diff_o;
+  int rows_before = 0;   // packed query rows
+  int rows_in_both = 0;  // of them, those that `after` computed too
   /// Of one layer; nothing when a step did not record it.
   std::optional<double> max_abs_diff_of(int layer) const;
 };

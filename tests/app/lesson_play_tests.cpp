@@ -277,7 +277,7 @@ TEST_P(PlayedLesson, WhatIsAskedAndToldIsWholeOnALowProjectorToo) {
        });
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, PlayedLesson, ::testing::Range(1, 13));
+INSTANTIATE_TEST_SUITE_P(Each, PlayedLesson, ::testing::Range(0, 13));
 
 }  // namespace
 }  // namespace attn::app

@@ -67,6 +67,15 @@ TEST_F(SessionRuns, WhatIsBrokenIsMeasuredAgainstTheRightRun) {
   EXPECT_FALSE(frame().broken);
 }
 
+TEST_F(SessionRuns, WrongPositionsAreMeasuredToo) {
+  send(Kind::step_forward);
+  ASSERT_GT(frame().step->seqs[0].num_cached_tokens, 0) << "the prompt with a cached beginning";
+  send(Kind::set_switch, 0, "positions_restart", "true");
+  ASSERT_TRUE(frame().broken);
+  EXPECT_EQ(frame().broken->note, "");
+  EXPECT_GT(frame().broken->max_abs_diff_o, 1e-4);
+}
+
 TEST_F(SessionRuns, AValueThatIsNoneIsRefusedInOneSentence) {
   const auto before = frame().step;
   send(Kind::set_switch, 0, "decode_path", "sideways");

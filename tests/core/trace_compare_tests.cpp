@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "core/trace/inspector.h"
 #include "core/trace/launch_job.h"
@@ -98,6 +99,9 @@ TEST(TraceCompare, PagedBesidePaddedDiffersByTheLaw) {
     if (step->path != AttentionPath::decode_paged) continue;
     const auto compare = inspector.compare(index, 0, {}, {.path = AttentionPath::decode_gather_padded});
     const std::vector<float> paged = to_floats(step->layers[0].o);
+    const std::vector<std::int32_t>& lens = *step->context_lens;
+    EXPECT_EQ(compare->a.score_dots, std::accumulate(lens.begin(), lens.end(), std::uint64_t{0}));
+    EXPECT_EQ(compare->b.score_dots, lens.size() * std::ranges::max(lens)) << "pads are scored too";
     for (int b = 0; b < step->num_scheduled; ++b) {
       for (int head = 0; head < 4; ++head) {
         const StolenMass mass = stolen_mass(*compare->b.view, b, head);

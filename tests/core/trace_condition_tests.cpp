@@ -285,7 +285,8 @@ TEST(TraceDiff, WhatChangedIsNamed) {
   EXPECT_EQ(diff.entries.size(), 5U);
 }
 
-/// Rows are matched by sequence and position, wherever they lie in the batch.
+/// Rows are matched by sequence and place in it, wherever they lie in the batch and whatever positions they
+/// have.
 TEST(TraceDiff, OutputsAreComparedRowForRow) {
   StepRecord before, after;
   before.num_scheduled = after.num_scheduled = 2;
@@ -294,15 +295,19 @@ TEST(TraceDiff, OutputsAreComparedRowForRow) {
   before.seqs[1].id = after.seqs[0].id = 1;
   after.seqs[1].id = 2;
   before.cu_seqlens_q = after.cu_seqlens_q = {0, 1, 2};
+  before.seqs[0].num_cached_tokens = after.seqs[1].num_cached_tokens = 4;
+  before.seqs[1].num_cached_tokens = after.seqs[0].num_cached_tokens = 9;
   before.positions = {4, 9};
-  after.positions = {9, 4};
+  after.positions = {0, 0};  // as a broken run numbers them
   LayerRecord layer;
   layer.o = float_tensor({2, 1, 2}, {1.0F, 2.0F, 3.0F, 4.0F});
   before.layers = {layer};
   layer.o = float_tensor({2, 1, 2}, {3.0F, 4.5F, 70.0F, 70.0F});
   after.layers = {layer};
   EXPECT_EQ(diff_steps(before, after).max_abs_diff_o, std::vector<double>{0.5});
-  after.positions = {8, 4};
+  EXPECT_EQ(diff_steps(before, after).rows_before, 2);
+  EXPECT_EQ(diff_steps(before, after).rows_in_both, 1);
+  after.seqs[0].num_cached_tokens = 8;
   EXPECT_TRUE(std::isnan(diff_steps(before, after).max_abs_diff_o.at(0)));
 }
 

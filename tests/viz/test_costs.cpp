@@ -68,11 +68,24 @@ TEST(CostLines, TwoJobsOfALesson) {
        {"steps|1|32\n", "queries|64.0|1.0\n", "dots|2,080|2,576\n", "keys_read|64|2,576\n",
         "kv_written|64|32\n", "uncached|2,080|106,336\n", "source|packed K/V|paged K/V\n", "tokens|1|32\n"})
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+  EXPECT_NE(all.find("time|not measured|not measured\n"), std::string::npos) << all;
   const CacheGain gain = cache_gain(s.frame);
   EXPECT_EQ(gain.dots, 2'080U + 2'576U);
   EXPECT_EQ(gain.dots_uncached, 2'080U + 106'336U);
   EXPECT_EQ(gain.rows, 64U + 32U);
   EXPECT_EQ(gain.rows_uncached, 64U + 2'576U);
+}
+
+TEST(CostLines, APhaseThatHasNotRunTookNoTime) {
+  Sample s = prompt_and_answer();
+  auto costs = std::make_shared<trace::RunCosts>(*s.frame.run_costs);
+  costs->decode = {};
+  s.frame.run_costs = costs;
+  for (const PhaseLine& line : phase_lines(s.frame)) {
+    if (std::string_view(line.name) != "time") continue;
+    EXPECT_EQ(line.prefill, "not measured");
+    EXPECT_EQ(line.decode, "-");
+  }
 }
 
 TEST(Costs, PanelSaysWhatRanAndWhatIsArithmetic) {
@@ -89,6 +102,8 @@ TEST(Costs, PanelSaysWhatRanAndWhatIsArithmetic) {
   EXPECT_NE(value_of(tall, "costs/phase/dots").find("decode: 2,576"), std::string::npos);
   EXPECT_NE(value_of(tall, "costs/gain_dots/uncached").find("by formula: 108,416"), std::string::npos);
   EXPECT_NE(value_of(tall, "costs/kernel/1").find("time not measured"), std::string::npos);
+  EXPECT_NE(value_of(tall, "costs/kernel/1").find("96 score dots per head"), std::string::npos)
+      << value_of(tall, "costs/kernel/1");
   tall.click(s.frame, "costs/kernel/1");
   ASSERT_EQ(tall.commands.size(), 1U);
   EXPECT_EQ(tall.commands[0].selection.stage, trace::Stage::attention);

@@ -1,9 +1,12 @@
 // The mask: what is in force, previews of other alignments, the rule with numbers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/panels/mask_rows.h"
+#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 namespace {
@@ -60,6 +63,17 @@ TEST(Mask, TopLeftInDecodeSeesKeyZeroOnly) {
   screen.draw(s.frame);
   EXPECT_EQ(value_of(screen, "mask/allowed"), "preview: 1 of 18 keys, engine: 18");
   EXPECT_NE(value_of(screen, "mask/rule").find("key 0 only"), std::string::npos);
+  TextLog log;
+  screen.view.text_log = &log;
+  const auto told = [&] {
+    screen.draw(s.frame);
+    return std::ranges::any_of(log.entries,
+                               [](const TextLog::Entry& entry) { return entry.text == "masked"; });
+  };
+  EXPECT_TRUE(told()) << "the hatch has no name";
+  screen.view.attention.mask_preview = MaskAlignment::bottom_right;
+  EXPECT_FALSE(told());
+  screen.view.text_log = nullptr;
 }
 
 TEST(Mask, ZoomReadsCellsOfItsPart) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <set>
@@ -250,6 +251,13 @@ TEST(FittingScale, IsWhatAWindowHasRoomForAndIsSaidInWords) {
   screen.draw(s.frame);
   EXPECT_FLOAT_EQ(screen_scale(screen.view), 1.6F);
   EXPECT_EQ(value_of(screen, "status/scale"), "Scale 2.5: 1.6 fits this window");
+  TextLog log;
+  screen.view.text_log = &log;
+  screen.draw(s.frame);
+  screen.view.text_log = nullptr;
+  EXPECT_TRUE(std::ranges::any_of(log.entries, [](const TextLog::Entry& entry) {
+    return entry.text == "1.6 fits" || entry.text == "Scale 2.5: 1.6 fits this window";
+  })) << "cut";
   screen.type(s.frame, "+");
   EXPECT_FLOAT_EQ(screen.view.scale, 2.5F) << "no more is asked for";
   screen.type(s.frame, "-");

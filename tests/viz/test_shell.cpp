@@ -91,6 +91,10 @@ TEST(BreakIt, ListsSwitchesWithWhatGoesWrongAndRepairs) {
   EXPECT_NE(screen.marks.get("banner/what")->value.find("Mask hangs"), std::string::npos);
   EXPECT_NE(screen.marks.get("banner/measured")->value.find("1.25e-01"), std::string::npos);
   EXPECT_NE(screen.marks.get("banner/measured")->value.find("step 3"), std::string::npos);
+  s.frame.broken->note = "2 of 3 rows are in both runs";
+  screen.draw(s.frame);
+  EXPECT_NE(value_of(screen, "banner/measured").find("1.25e-01 (2 of 3 rows are in both runs)"),
+            std::string::npos);
   screen.click(s.frame, "header/menu/Break it");
   screen.click(s.frame, "menu/Everything right again");
   const Command* right = only_command(screen.commands, Command::Kind::set_switch);

@@ -12,7 +12,8 @@ namespace {
 
 std::string measured_text(const Broken& broken) {
   if (std::isnan(broken.max_abs_diff_o)) return broken.note.empty() ? "not compared" : broken.note;
-  return fmt::format("o differs by max|\xCE\x94| = {:.2e}", num(broken.max_abs_diff_o));
+  return fmt::format("o differs by max|\xCE\x94| = {:.2e}{}", num(broken.max_abs_diff_o),
+                     broken.note.empty() ? "" : fmt::format(" ({})", broken.note));
 }
 
 std::string token_text(const Broken& broken) {

@@ -49,6 +49,8 @@ bool timed(const trace::CompareView& compare) {
 std::vector<Quantity> quantities_of(const trace::CompareView& compare) {
   const auto a_bytes = static_cast<double>(compare.a.bytes), b_bytes = static_cast<double>(compare.b.bytes);
   const auto a_flop = static_cast<double>(compare.a.flop), b_flop = static_cast<double>(compare.b.flop);
+  const auto a_dots = static_cast<double>(compare.a.score_dots),
+             b_dots = static_cast<double>(compare.b.score_dots);
   const auto time = [](float ms) { return std::isnan(ms) ? "not measured" : fmt::format("{:.3f} ms", ms); };
   const std::string all =
       fmt::format("sum over this side's launch records of all {} query rows", compare.rows);
@@ -61,7 +63,14 @@ std::vector<Quantity> quantities_of(const trace::CompareView& compare) {
        {bytes_text(compare.a.bytes), bytes_text(compare.b.bytes)},
        "moves",
        all},
-      {"flop", "FLOP", {a_flop, b_flop}, {short_count(a_flop), short_count(b_flop)}, "computes", all}};
+      {"flop", "FLOP", {a_flop, b_flop}, {short_count(a_flop), short_count(b_flop)}, "computes", all},
+      {"dots",
+       "Dots",
+       {a_dots, b_dots},
+       {short_count(a_dots), short_count(b_dots)},
+       "scores",
+       "q\xC2\xB7k products per head: the (query, key) pairs that this side's mask lets through, zero pads "
+       "too"}};
   if (timed(compare))
     out.push_back({"time",
                    "Time",
@@ -153,7 +162,7 @@ std::string bytes_ratio_text(const trace::CompareView& compare) {
   return ratio == "the same" ? "the same bytes" : ratio.empty() ? ratio : ratio + " the bytes";
 }
 
-int num_cost_bars(const trace::CompareView& compare) { return timed(compare) ? 3 : 2; }
+int num_cost_bars(const trace::CompareView& compare) { return timed(compare) ? 4 : 3; }
 
 float cost_bars_height(const Ui& ui, int count) {
   return ui.px(kCostRows) + static_cast<float>(count) * ui.px(kCostBars + kCostGap);

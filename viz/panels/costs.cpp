@@ -52,7 +52,7 @@ void draw_facts(Ui& ui, CostColumn& at, const std::vector<CostFact>& facts) {
 }
 
 struct KernelCells {
-  std::string kernel, launches, flop, bytes, time;
+  std::string kernel, launches, dots, flop, bytes, time;
 };
 
 /// Name, then right-aligned numbers; the narrower the panel, the fewer of them.
@@ -66,12 +66,13 @@ void kernel_row(Ui& ui, const Rect& box, const KernelCells& cells, Rgb ink, Font
   number(cells.time, 84);
   number(cells.bytes, 68);
   number(cells.flop, 84);
+  number(cells.dots, 52);
   number(cells.launches, 26);
   text_in(ui, role, {box.x, box.y, right - box.x, box.h}, ink, cells.kernel, Align::left);
 }
 
 void draw_kernels(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
-  kernel_row(ui, at.next(at.row), {"kernel", "\xC3\x97", "FLOP", "bytes", "time"}, ui[Color::muted],
+  kernel_row(ui, at.next(at.row), {"kernel", "\xC3\x97", "dots", "FLOP", "bytes", "time"}, ui[Color::muted],
              FontRole::small);
   for (std::size_t i = 0; i < costs.kernels.size(); ++i) {
     const trace::CostRow& row = costs.kernels[i];
@@ -80,15 +81,16 @@ void draw_kernels(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
     const trace::Cost& c = row.cost;
     const bool current = row.stage == ui.selection.stage;
     if (current) fill(ui, box, ui[Color::raised], 1.0F, ui.px(3));
-    kernel_row(
-        ui, {box.x + ui.px(4), box.y, box.w - ui.px(8), box.h},
-        {row.kernel, std::to_string(c.launches), flop_text(c.flop), bytes_text(c.bytes), time_text(c.ms)},
-        ui[current ? Color::accent : Color::text], FontRole::mono_small);
+    kernel_row(ui, {box.x + ui.px(4), box.y, box.w - ui.px(8), box.h},
+               {row.kernel, std::to_string(c.launches), row.score_dots > 0 ? count_text(row.score_dots) : "",
+                flop_text(c.flop), bytes_text(c.bytes), time_text(c.ms)},
+               ui[current ? Color::accent : Color::text], FontRole::mono_small);
     const Hit hit =
         mark(ui, fmt::format("costs/kernel/{}", i), box,
-             fmt::format("{}\nstage {}, {} launches over all layers\n{}, {}, {} FLOP per byte, time {}",
-                         row.kernel, trace::name_of(row.stage), c.launches, flop_text(c.flop),
-                         bytes_text(c.bytes), intensity_text(c), time_text(c.ms)),
+             fmt::format("{}\nstage {}, {} launches over all layers\n{}{}, {}, {} FLOP per byte, time {}",
+                         row.kernel, trace::name_of(row.stage), c.launches,
+                         row.score_dots > 0 ? count_text(row.score_dots) + " score dots per head, " : "",
+                         flop_text(c.flop), bytes_text(c.bytes), intensity_text(c), time_text(c.ms)),
              "launches: LaunchRecord, summed by kernel and stage; click to select the stage");
     if (hit.clicked) select(ui, [&](Selection& s) { s.stage = row.stage; });
   }

@@ -61,13 +61,16 @@ struct LegendEntry {
 
 std::vector<LegendEntry> legend_of(const MaskDrawing& d) {
   // Of a decode batch: rows that are filled up with zeros, or rows that end earlier than others.
-  const bool shorter = !d.prefill && std::ranges::any_of(d.rows, [&](const MaskRow& row) {
-    return row.attended < d.num_cols;
-  });
+  const auto any = [&](const auto& is) { return !d.prefill && std::ranges::any_of(d.rows, is); };
+  const bool shorter = any([&](const MaskRow& row) { return row.attended < d.num_cols; });
   std::vector<LegendEntry> out = {{"cached", Color::cached_band, 'f'}, {"new", Color::allowed, 'f'}};
   out.push_back(d.prefill ? LegendEntry{"masked", Color::masked, '/'}
                 : shorter ? LegendEntry{"no key", Color::unwritten, '.'}
                           : LegendEntry{"pad", Color::pad, 'x'});
+  // Under an alignment that is wrong for decode.
+  if (!d.prefill &&
+      std::ranges::any_of(d.rows, [](const MaskRow& row) { return row.visible < row.attended; }))
+    out.push_back({"masked", Color::masked, '/'});
   out.push_back({"own key", Color::text, 'o'});
   if (d.mask.preview()) out.push_back({"changes", Color::warning, 'c'});
   return out;

@@ -113,7 +113,10 @@ void draw_message(Ui& ui, const Rect& bar) {
   const bool stopped = !ui.frame.stopped_at.empty();
   const std::string scale = scale_note(ui.view);
   if (!stopped && ui.frame.status.empty() && !scale.empty()) {
-    text_in(ui, FontRole::small, bar, ui[Color::warning], scale, Align::left);
+    const std::size_t number = scale.find(": ") + 2, end = scale.find(" this window");
+    const std::string_view fits = std::string_view(scale).substr(number, end - number);  // "1.6 fits"
+    text_in(ui, FontRole::small, bar, ui[Color::warning],
+            first_fitting(ui, FontRole::small, bar.w, {scale, fits, ""}), Align::left);
     mark(ui, "status/scale", bar, scale,
          "larger letters would leave no room for what they say; a larger window has it");
     return;

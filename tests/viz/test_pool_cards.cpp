@@ -170,9 +170,12 @@ TEST(PoolCards, NoMarkOfAChangeSticksOutOfARowThatIsNotSeen) {
         screen.scroll_to(s.frame, share);
         screen.draw(s.frame);
         for (int block = 0; block < 150; ++block) {
-          if (!screen.marks.get(fmt::format("pool/changed/{}", block))) continue;
+          const auto changed = screen.marks.get(fmt::format("pool/changed/{}", block));
+          if (!changed) continue;
           ++seen;
-          EXPECT_TRUE(screen.marks.get(fmt::format("pool/block/{}", block))) << block;
+          const auto card = screen.marks.get(fmt::format("pool/block/{}", block));
+          ASSERT_TRUE(card) << block;
+          EXPECT_LE(changed->rect.right(), card->rect.x + 4.5F * scale) << "where the id begins";
         }
       }
     }

@@ -136,12 +136,12 @@ void draw_heading(const Ui& ui, const PoolCard& card, bool bar_below) {
     draw_hash(ui, card, {left, box.y, right - left, box.h}, Align::right);
 }
 
-/// On the corner, no further out than the gap to the card above has room for beside a ring.
+/// Beside the id, and no further up than the gap to the card above has room for beside a ring.
 void draw_changed(const Ui& ui, const PoolCard& card) {
-  const float in = ui.px(2), r = ui.px(3) + 1.0F;
-  change_dot(ui, card.rect.x + in, card.rect.y + in);
+  const float y = card.rect.y + ui.px(2), r = ui.px(3) + 1.0F;
+  change_dot(ui, card.rect.x, y);
   note_in_card(ui, fmt::format("pool/changed/{}", card.block.id),
-               {card.rect.x + in - r, card.rect.y + in - r, 2.0F * r, 2.0F * r});
+               {card.rect.x - r, y - r, 2.0F * r, 2.0F * r});
 }
 
 /// Back of a filled slot: its owner's hue when written in this step, ghosted when nobody holds it.

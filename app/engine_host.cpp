@@ -32,8 +32,9 @@ std::string build_text() {
                      cuda_backend_built() ? "CUDA and SIMT backends" : "SIMT backend");
 }
 
-EngineHost::EngineHost(const Scenario& scenario, DeviceChoice device_choice)
+EngineHost::EngineHost(const Scenario& scenario, DeviceChoice device_choice, const std::stop_token& stop)
     : pick_(make_device(device_choice)), seed_(scenario.engine.seed) {
+  pick_.device->context().stop = stop;
   ATTN_CHECK(scenario.recorded.empty(), "scenario '{}' has a recording, no model", scenario.name);
   transformer_ = std::make_unique<Transformer>(*pick_.device, scenario.model);
   const bool text_needed = std::any_of(scenario.requests.begin(), scenario.requests.end(),
@@ -101,11 +102,6 @@ void EngineHost::add_request(const ScenarioRequest& wanted) {
   recording_->add_request_label(request.label);
   if (writer_) writer_->append_request_label(request.label);
   engine_->add_request(std::move(request));
-}
-
-int EngineHost::steps_run() const {
-  const int steps = recording_->num_steps();
-  return steps == 0 ? 0 : recording_->step(steps - 1)->step;
 }
 
 }  // namespace attn::app

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ namespace attn::app {
 class EngineHost {
  public:
   /// Loads the model and queues the scenario's requests. Throws InputError or DeviceError. PRECOND: the
-  /// scenario has a model, not tensors.
-  EngineHost(const Scenario& scenario, DeviceChoice device_choice);
+  /// scenario has a model, not tensors. Once `stop` says so, loading and every step end with Stopped.
+  EngineHost(const Scenario& scenario, DeviceChoice device_choice, const std::stop_token& stop = {});
 
   bool has_work() const;
   /// Runs one step and appends it to the recording. PRECOND: has_work().
@@ -31,8 +32,9 @@ class EngineHost {
   /// One more request, after those of the scenario. Throws InputError when it has text and the model no
   /// tokenizer.
   void add_request(const ScenarioRequest& wanted);
-  /// Engine steps run so far, warmup not counted: a request of that at_step enters in the next one.
-  int steps_run() const;
+  /// at_step of a request that comes now: the first step that it can still be in.
+  int next_entry() const { return engine_->next_entry(); }
+  Engine& engine() { return *engine_; }
 
   /// Also writes the run to a file from here on. PRECOND: no step has run. Throws InputError.
   void record_to(const std::filesystem::path& path);

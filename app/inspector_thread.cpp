@@ -45,7 +45,7 @@ InspectorThread::InspectorThread(std::shared_ptr<const trace::Store> store, Devi
 InspectorThread::~InspectorThread() {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    stop_.request_stop();
   }
   wake_.notify_all();
   thread_.join();
@@ -78,9 +78,10 @@ std::optional<InspectorThread::Question> InspectorThread::next_question() {
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] {
-      return stop_ || std::ranges::any_of(wanted_, [](const auto& q) { return q.has_value(); });
+      return stop_.stop_requested() ||
+             std::ranges::any_of(wanted_, [](const auto& q) { return q.has_value(); });
     });
-    if (stop_) return std::nullopt;
+    if (stop_.stop_requested()) return std::nullopt;
     for (std::optional<Question>& wanted : wanted_) {
       const std::optional<Question> question = std::exchange(wanted, std::nullopt);
       // It may have been asked again while it was being answered.
@@ -107,6 +108,7 @@ InspectorThread::Answer InspectorThread::inspect(const Question& question) {
   try {
     if (!inspector_) {
       device_ = make_device(choice_).device;
+      device_->context().stop = stop_.get_token();
       {
         const std::lock_guard lock(mutex_);
         traits_ = device_->traits();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,7 +31,7 @@ class InspectorThread {
   /// `changed` is called from the inspector's thread when an answer has come.
   InspectorThread(std::shared_ptr<const trace::Store> store, DeviceChoice choice,
                   std::function<void()> changed);
-  ~InspectorThread();  // waits for the launch at hand
+  ~InspectorThread();  // stops the launch at hand
   InspectorThread(const InspectorThread&) = delete;
   InspectorThread& operator=(const InspectorThread&) = delete;
 
@@ -90,7 +91,7 @@ class InspectorThread {
   std::array<std::optional<Question>, kSorts> asked_;  // by get(), last
   std::list<Known> known_;                             // most recently used first
   std::optional<DeviceTraits> traits_;                 // of device_
-  bool stop_ = false;
+  std::stop_source stop_;
   std::thread thread_;  // last: starts when everything above exists
 };
 

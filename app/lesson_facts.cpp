@@ -21,7 +21,9 @@ class Sources {
  public:
   Sources(const LessonQuestion& question, RecordedRuns& runs, DeviceChoice choice,
           const Job::Control& control)
-      : question_(question), runs_(runs), control_(control), device_(make_device(choice)) {}
+      : question_(question), runs_(runs), control_(control), device_(make_device(choice)) {
+    device_.device->context().stop = control.stop_token();
+  }
 
   /// `whole`: the question's own run, too, recorded to its end.
   trace::FactRuns runs(bool whole) {
@@ -84,9 +86,9 @@ std::shared_ptr<const trace::Store> RecordedRuns::get(const std::string& run, co
   const std::lock_guard lock(mutex_);
   if (const auto found = runs_.find(run); found != runs_.end()) return found->second;
   const auto unless_left = [&](int, int) {
-    if (control.stopped()) throw LessonLeft{};
+    if (control.stopped()) throw Stopped();
   };
-  auto store = run_to_end(scenario_of(*scenario_, run), choice_, unless_left);
+  auto store = run_to_end(scenario_of(*scenario_, run), choice_, unless_left, control.stop_token());
   return runs_.emplace(run, std::move(store)).first->second;
 }
 
@@ -119,7 +121,7 @@ LessonAnswer answer(const LessonQuestion& question, RecordedRuns& runs, DeviceCh
       }
     }
     for (const Expectation& expectation : question.expect) check(expectation, question, sources, answer);
-  } catch (const LessonLeft&) {
+  } catch (const Stopped&) {  // the lesson was left meanwhile
     return {};
   }
   return answer;

@@ -30,16 +30,13 @@ struct LessonAnswer {
   std::vector<std::string> wrong = {};  // "slots of A: [9], and [12] was expected"
 };
 
-/// Thrown where numbers are computed of a lesson that was left meanwhile.
-struct LessonLeft {};
-
 /// Runs of one script that were recorded to their ends, for facts that look beyond what the window shows.
 /// Used by any thread.
 class RecordedRuns {
  public:
   RecordedRuns(std::shared_ptr<const Scenario> scenario, DeviceChoice choice)
       : scenario_(std::move(scenario)), choice_(choice) {}
-  /// Records it the first time; throws LessonLeft when `control` says stop.
+  /// Records it the first time; throws Stopped when `control` says so.
   std::shared_ptr<const trace::Store> get(const std::string& run, const Job::Control& control);
 
  private:

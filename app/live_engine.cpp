@@ -11,6 +11,7 @@ namespace {
 LiveEngine::Status loading() {
   LiveEngine::Status status;
   status.busy = true;
+  status.busy_since = LiveEngine::Clock::now();
   return status;
 }
 
@@ -31,6 +32,7 @@ LiveEngine::~LiveEngine() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
+    at_hand_.request_stop();
   }
   wake_.notify_all();
   thread_.join();
@@ -40,8 +42,8 @@ void LiveEngine::request_step() {
   {
     const std::lock_guard lock(mutex_);
     if (status_.startup_error) return;
-    target_ = std::max(target_, num_steps() + (stepping_ ? 2 : 1));
-    status_.busy = true;
+    const bool comes_by_itself = stepping_ && !at_hand_.stop_requested();
+    want(num_steps() + (comes_by_itself ? 2 : 1));
   }
   wake_.notify_all();
 }
@@ -50,15 +52,31 @@ void LiveEngine::run_to(int steps) {
   {
     const std::lock_guard lock(mutex_);
     if (status_.startup_error || steps <= num_steps()) return;
-    target_ = std::max(target_, steps);
-    status_.busy = true;
+    want(steps);
   }
   wake_.notify_all();
+}
+
+/// PRECOND of both: the mutex is held.
+void LiveEngine::want(int steps) {
+  target_ = std::max(target_, steps);
+  set_busy(true);
+}
+
+void LiveEngine::set_busy(bool busy) {
+  if (busy && !status_.busy) status_.busy_since = Clock::now();
+  status_.busy = busy;
 }
 
 void LiveEngine::halt() {
   const std::lock_guard lock(mutex_);
   target_ = 0;
+}
+
+void LiveEngine::cancel() {
+  const std::lock_guard lock(mutex_);
+  target_ = 0;
+  if (stepping_) at_hand_.request_stop();
 }
 
 void LiveEngine::add_prompt(std::string text, SamplingParams sampling) {
@@ -74,7 +92,7 @@ void LiveEngine::add_request(ScenarioRequest request) {
     const std::lock_guard lock(mutex_);
     if (status_.startup_error) return;
     waiting_.push_back(std::move(request));
-    status_.busy = true;
+    set_busy(true);
   }
   wake_.notify_all();
 }
@@ -86,7 +104,13 @@ std::vector<ScenarioRequest> LiveEngine::added() const {
 
 LiveEngine::Status LiveEngine::status() const {
   const std::lock_guard lock(mutex_);
-  return status_;
+  Status now = status_;
+  if (!now.step) return now;
+  // Attention is one launch, or one and a short one that merges; other stages are many.
+  const std::uint64_t all = now.step->stage == trace::Stage::attention ? blocks_.all.load() : 0;
+  const float of_launch = all == 0 ? 0.0F : static_cast<float>(blocks_.begun) / static_cast<float>(all);
+  now.step_done = now.step->done(std::min(1.0F, of_launch));
+  return now;
 }
 
 void LiveEngine::wait_idle() const {
@@ -94,9 +118,11 @@ void LiveEngine::wait_idle() const {
   wake_.wait(lock, [this] { return !status_.busy; });
 }
 
-bool LiveEngine::wait_steps(int steps, const std::function<bool()>& stopped) const {
+bool LiveEngine::make_steps(int steps, const std::function<bool()>& stopped) {
   constexpr std::chrono::milliseconds kLook{20};  // for `stopped`, which wakes nobody
   std::unique_lock lock(mutex_);
+  if (!status_.startup_error && steps > num_steps() && !stopped()) want(steps);
+  wake_.notify_all();
   while (num_steps() < steps && status_.busy && !stopped()) wake_.wait_for(lock, kLook);
   return num_steps() >= steps;
 }
@@ -109,7 +135,13 @@ std::unique_ptr<EngineHost> LiveEngine::start() {
   std::unique_ptr<EngineHost> host;
   std::exception_ptr error;
   try {
-    host = std::make_unique<EngineHost>(scenario_, choice_);
+    host = std::make_unique<EngineHost>(scenario_, choice_, at_hand_.get_token());
+    host->device().context().blocks = &blocks_;
+    host->engine().watch([this](const StepAt& at) {
+      blocks_.all = 0;
+      const std::lock_guard lock(mutex_);
+      status_.step = at;
+    });
     if (!trace_.empty()) host->record_to(trace_);
   } catch (...) {
     error = std::current_exception();
@@ -140,7 +172,9 @@ void LiveEngine::serve(EngineHost& host) {
       const auto wanted = [&] { return !waiting_.empty() || (target_ > num_steps() && can_step(host)); };
       status_.has_work = can_step(host);
       if (!status_.has_work && waiting_.empty()) target_ = 0;  // what is typed later is not run unasked
-      status_.busy = wanted();
+      set_busy(wanted());
+      status_.step.reset();
+      if (status_.busy) status_.step.emplace().stage = trace::Stage::schedule;
       stepping_ = false;
       lock.unlock();
       wake_.notify_all();
@@ -150,22 +184,36 @@ void LiveEngine::serve(EngineHost& host) {
       if (stop_) return;
       requests.swap(waiting_);
       step = stepping_ = target_ > num_steps();
+      if (step) {
+        status_.cancelled = false;
+        at_hand_ = std::stop_source();
+        host.device().context().stop = at_hand_.get_token();
+      }
     }
     for (ScenarioRequest& request : requests) take_in(host, std::move(request));
-    if (step && can_step(host)) {
-      broken_ = true;  // until the step is through
-      attempt([&] {
-        host.step();
-        broken_ = false;
-      });
-    }
+    if (step && can_step(host)) compute_step(host);
   }
+}
+
+void LiveEngine::compute_step(EngineHost& host) {
+  bool stopped = false;
+  broken_ = true;  // until the step is through, or the engine is as it was before
+  attempt([&] {
+    try {
+      host.step();
+    } catch (const Stopped&) {
+      stopped = true;
+    }
+    broken_ = false;
+  });
+  const std::lock_guard lock(mutex_);
+  status_.cancelled = stopped;
 }
 
 void LiveEngine::take_in(EngineHost& host, ScenarioRequest request) {
   max_steps_ = std::numeric_limits<int>::max();
   attempt([&] {
-    if (request.at_step < 0) request.at_step = host.steps_run();
+    if (request.at_step < 0) request.at_step = host.next_entry();
     host.add_request(request);
     const std::lock_guard lock(mutex_);
     added_.push_back(std::move(request));

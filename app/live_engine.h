@@ -1,6 +1,7 @@
 // The engine on its own thread: the window asks for steps and goes on drawing.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -8,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -17,10 +20,15 @@ namespace attn::app {
 
 class LiveEngine {
  public:
+  using Clock = std::chrono::steady_clock;
   struct Status {
     std::shared_ptr<const trace::Recording> recording;  // null while the model loads
     bool busy = false;                                  // loading, or asked for something not done yet
+    Clock::time_point busy_since;                       // PRECOND: busy
+    std::optional<StepAt> step;                         // what the step at hand is at; never when not busy
+    float step_done = 0.0F;                             // of it, in 0 .. 1
     bool has_work = false;                              // another step can be run
+    bool cancelled = false;                             // the last step was, and nothing of it is recorded
     std::string error;                                  // the last failure, one sentence
     std::string note;                                   // device fall-back
     std::string device;
@@ -32,7 +40,7 @@ class LiveEngine {
   /// is also written there.
   LiveEngine(Scenario scenario, std::vector<ScenarioRequest> added, DeviceChoice choice,
              std::filesystem::path trace, std::function<void()> changed);
-  ~LiveEngine();  // waits for the step at hand
+  ~LiveEngine();  // stops loading, or the step at hand
   LiveEngine(const LiveEngine&) = delete;
   LiveEngine& operator=(const LiveEngine&) = delete;
 
@@ -42,6 +50,9 @@ class LiveEngine {
   void run_to(int steps);
   /// Takes back whatever steps were asked for; the one at hand is finished.
   void halt();
+  /// The same, and the step at hand is stopped soon: nothing of it is recorded, and the next step that is
+  /// asked for computes it from its beginning.
+  void cancel();
   /// A prompt typed now: it enters at the next step.
   void add_prompt(std::string text, SamplingParams sampling);
   /// A request whose at_step says when it enters.
@@ -51,8 +62,9 @@ class LiveEngine {
   Status status() const;
   /// Blocks until nothing is asked for any more.
   void wait_idle() const;
-  /// Blocks until `steps` are recorded (true), or until there is nothing to wait for or `stopped` says so.
-  bool wait_steps(int steps, const std::function<bool()>& stopped) const;
+  /// Asks for steps until `steps` are recorded and waits for them; false when there will be fewer, or when
+  /// `stopped` says so. After it has said so nothing is asked for.
+  bool make_steps(int steps, const std::function<bool()>& stopped);
 
  private:
   void run();
@@ -60,7 +72,10 @@ class LiveEngine {
   void serve(EngineHost& host);
   bool can_step(const EngineHost& host) const;
   void take_in(EngineHost& host, ScenarioRequest request);
+  void compute_step(EngineHost& host);
   void attempt(const std::function<void()>& work);
+  void want(int steps);
+  void set_busy(bool busy);
   int num_steps() const { return status_.recording ? status_.recording->num_steps() : 0; }
 
   const Scenario scenario_;
@@ -72,6 +87,8 @@ class LiveEngine {
   int max_steps_;        // of the scenario, until a prompt is added
   bool broken_ = false;  // a step failed half way: the engine cannot go on
 
+  BlocksBegun blocks_;  // of the launch at hand; written by the engine's threads
+
   mutable std::mutex mutex_;  // guards everything below
   mutable std::condition_variable wake_;
   Status status_;
@@ -80,7 +97,8 @@ class LiveEngine {
   int target_ = 0;                       // steps that are wanted in all
   bool stepping_ = false;                // a step is being computed
   bool stop_ = false;
-  std::thread thread_;  // last: starts when everything above exists
+  std::stop_source at_hand_;  // stops loading, later the step
+  std::thread thread_;        // last: starts when everything above exists
 };
 
 }  // namespace attn::app

@@ -141,7 +141,8 @@ FileKind kind_of(const fs::path& path) {
 }
 
 std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoice choice,
-                                               const EngineConfig& engine, const std::string& title) {
+                                               const EngineConfig& engine, const std::string& title,
+                                               const std::stop_token& stop) {
   if (kind_of(path) == FileKind::trace) return trace::open_trace(path);
   const trace::TensorCase tensors = trace::load_tensor_case(path);
   trace::AttendOptions options = trace::default_options(tensors);
@@ -155,6 +156,7 @@ std::shared_ptr<const trace::Store> open_store(const fs::path& path, DeviceChoic
     options.path = trace::name_of(engine.prefill_path);
   if (!prefill && engine.decode_path != DecodePath::paged) options.path = trace::name_of(engine.decode_path);
   const DevicePick pick = make_device(choice);
+  pick.device->context().stop = stop;
   return trace::attend(*pick.device, tensors, options).store;
 }
 
@@ -193,8 +195,8 @@ void check_stop(const Link& link, const Script& script) {
   }
 }
 
-Subject open_subject(const std::string& link, DeviceChoice choice,
-                     const std::vector<std::string>& overrides) {
+Subject open_subject(const std::string& link, DeviceChoice choice, const std::vector<std::string>& overrides,
+                     const std::stop_token& stop) {
   Subject subject;
   subject.link = parse_link(link);
   const fs::path& path = subject.link.path;
@@ -210,7 +212,7 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
     if (!overrides.empty()) {
       throw InputError(fmt::format("--set changes scenarios ({} is none); leave it out", path.string()));
     }
-    subject.store = open_store(path, choice);
+    subject.store = open_store(path, choice, {}, {}, stop);
     subject.kind = kind;
     return subject;
   }
@@ -220,7 +222,7 @@ Subject open_subject(const std::string& link, DeviceChoice choice,
   subject.title = subject.scenario.name;
   const fs::path& recorded = subject.scenario.recorded;
   if (!recorded.empty()) {
-    subject.store = open_store(recorded, choice, subject.scenario.engine, subject.scenario.name);
+    subject.store = open_store(recorded, choice, subject.scenario.engine, subject.scenario.name, stop);
     subject.kind = FileKind::tensor_case;  // of a trace too: its bookmarks are not of this file
   }
   return subject;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,10 @@ FileKind kind_of(const std::filesystem::path& path);
 
 /// A trace, or a tensor case run through its kernel on the device of that choice; of a tensor case `engine`
 /// picks path, level, mask and tiles,
-/// and `title` is what it is called on screen ("" = as its file).
+/// and `title` is what it is called on screen ("" = as its file). Throws Stopped once `stop` says so.
 std::shared_ptr<const trace::Store> open_store(const std::filesystem::path& path, DeviceChoice choice,
-                                               const EngineConfig& engine = {},
-                                               const std::string& title = {});
+                                               const EngineConfig& engine = {}, const std::string& title = {},
+                                               const std::stop_token& stop = {});
 
 /// Something to look at: a scenario to run live, or a store that has everything.
 struct Subject {
@@ -52,7 +53,7 @@ struct Subject {
 };
 /// Throws InputError for whatever can be known to be wrong before anything runs.
 Subject open_subject(const std::string& link, DeviceChoice choice,
-                     const std::vector<std::string>& overrides = {});
+                     const std::vector<std::string>& overrides = {}, const std::stop_token& stop = {});
 
 /// Throws InputError when the link names a stop that the script does not have.
 void check_stop(const Link& link, const Script& script);

@@ -16,10 +16,10 @@
 namespace attn::app {
 
 std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice,
-                                               const AfterStep& after_step) {
+                                               const AfterStep& after_step, const std::stop_token& stop) {
   if (!scenario.recorded.empty())
-    return open_store(scenario.recorded, choice, scenario.engine, scenario.name);
-  EngineHost host(scenario, choice);
+    return open_store(scenario.recorded, choice, scenario.engine, scenario.name, stop);
+  EngineHost host(scenario, choice, stop);
   for (int steps = 0; host.has_work() && steps < scenario.max_steps;) {
     host.step();
     after_step(++steps, scenario.max_steps);

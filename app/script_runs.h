@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,10 @@ struct Failure {
 /// Called after every step of a run with how many there are at most; what it throws ends the run.
 using AfterStep = std::function<void(int steps, int at_most)>;
 
-/// Everything that the scenario records, a tensor case included. Throws InputError when it cannot be run.
+/// Everything that the scenario records, a tensor case included. Throws InputError when it cannot be run, and
+/// Stopped once `stop` says so.
 std::shared_ptr<const trace::Store> run_to_end(const Scenario& scenario, DeviceChoice choice,
-                                               const AfterStep& after_step);
+                                               const AfterStep& after_step, const std::stop_token& stop = {});
 
 /// What may be different about running a script.
 struct RunHooks {

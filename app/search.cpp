@@ -14,12 +14,13 @@ using trace::ConditionKind;
 /// Launches the kernels of steps again when a condition asks for that, on a device made for the search.
 class Views {
  public:
-  explicit Views(const SearchRequest& request) : request_(request) {}
+  Views(const SearchRequest& request, const std::stop_token& stop) : request_(request), stop_(stop) {}
 
   /// Null when the step has no such launch (its layer is not recorded): the condition is then not known.
   std::shared_ptr<const trace::AttentionView> at(int index) {
     if (!inspector_) {
       device_ = make_device(request_.device).device;
+      device_->context().stop = stop_;
       inspector_ = std::make_unique<trace::Inspector>(*device_, request_.store);
     }
     try {
@@ -31,6 +32,7 @@ class Views {
 
  private:
   const SearchRequest& request_;
+  const std::stop_token& stop_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<trace::Inspector> inspector_;
 };
@@ -65,7 +67,7 @@ bool look_at(const SearchRequest& request, int index, Views& views, const Job::C
 
 SearchResult search(const SearchRequest& request, Job::Control& control) {
   SearchResult result;
-  Views views(request);
+  Views views(request, control.stop_token());
   for (int i = request.from + request.by; i >= 0 && !control.stopped(); i += request.by) {
     const int known = request.store->num_steps();
     if (i >= known && !(request.make_step && request.make_step(i, control))) break;

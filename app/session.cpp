@@ -25,7 +25,17 @@ Session::Session(Subject subject, DeviceChoice choice, std::function<void()> cha
 
 Session::~Session() {
   save_clicks();
-  if (live()) open_->engine()->halt();
+  if (job_) job_->cancel();
+  if (facts_job_) facts_job_->cancel();
+  films_.cancel();
+  // All at once: each waits for a thread of its own.
+  bin_.put(std::move(open_));
+  if (next_) bin_.put(std::move(next_->run));
+  bin_.put(std::move(job_));
+  bin_.put(std::move(facts_job_));
+  bin_.put(std::move(right_));
+  bin_.put(std::move(watch_));
+  for (std::unique_ptr<OpenRun>& run : parked_) bin_.put(std::move(run));
 }
 
 void Session::seek(int index) {
@@ -121,7 +131,7 @@ void Session::apply(const viz::Command& command, viz::ViewState& view) {
       return select(command.selection);
     case Kind::cancel:
       view.playing = false;
-      return cancel();
+      return stop_working();
     case Kind::record_film:
       return record_film(command, view);
     case Kind::record_clicks:

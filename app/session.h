@@ -90,7 +90,8 @@ class Session {
   const std::vector<std::string>& recent_files() const { return frame_.recent_files; }
   /// Something goes on beside the window whose progress is shown.
   bool working() const {
-    return job_ != nullptr || next_.has_value() || facts_job_ != nullptr || setting_out() || films_.running();
+    return open_->status().busy || job_ != nullptr || next_.has_value() || facts_job_ != nullptr ||
+           setting_out() || films_.running();
   }
 
   /// For stills and tests: waits for the engine to finish what it was asked, for long work and for the
@@ -161,6 +162,7 @@ class Session {
   void start_job(std::string text, Job::Work work);
   void finish_job();
   void cancel();
+  void stop_working();
   void find(std::vector<trace::Condition> conditions, int by, std::string text, bool to_the_end);
   void found(const SearchResult& result, const std::string& text, int by, bool to_the_end);
   void show_hit(int index, const trace::Condition& condition, const trace::ConditionHit& hit);

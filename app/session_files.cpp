@@ -55,8 +55,8 @@ void Session::open_file(const std::string& link) {
   if (keeps_bookmarks(link)) return;
   refused_.clear();
   start_job("opening " + fs::path(link).filename().string(),
-            [this, link, choice = choice_](Job::Control&) -> Job::Finish {
-              Subject subject = open_subject(link, choice);
+            [this, link, choice = choice_](Job::Control& control) -> Job::Finish {
+              Subject subject = open_subject(link, choice, {}, control.stop_token());
               return [this, subject = std::move(subject)] {
                 const int steps = subject.store ? 1 : steps_to(subject.link, subject.scenario.engine);
                 begin({.run = std::make_unique<OpenRun>(subject, choice_, changed_, fs::path{}, steps),

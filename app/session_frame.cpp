@@ -7,9 +7,39 @@
 
 #include "app/session.h"
 #include "core/engine/switches.h"
+#include "core/trace/names.h"
 #include "kernels/common/check.h"
 
 namespace attn::app {
+namespace {
+
+constexpr std::chrono::milliseconds kLong{300};  // what takes less would only flicker
+
+/// "prefill of 4123 tokens: layer 2 of 4, attention".
+std::string step_text(const StepAt& at) {
+  if (at.stage == trace::Stage::schedule) return "schedule of the next step";
+  const std::string what =
+      fmt::format("{} of {} token{}", trace::name_of(at.kind), at.num_tokens, at.num_tokens == 1 ? "" : "s");
+  const std::string_view stage = trace::name_of(at.stage);
+  if (at.layer < 0) return fmt::format("{}: {}", what, stage);
+  return fmt::format("{}: layer {} of {}, {}", what, at.layer + 1, at.num_layers, stage);
+}
+
+/// What an engine has been at for long; nothing when it has not.
+viz::Work work_of(const LiveEngine::Status& status) {
+  if (!status.busy || LiveEngine::Clock::now() - status.busy_since < kLong) return {};
+  if (!status.recording) return {.text = "loading the model"};
+  if (!status.step) return {};
+  return {.text = step_text(*status.step), .fraction = status.step_done, .can_cancel = true};
+}
+
+/// Long work that needs steps of an engine, with what that is at.
+std::string with_step(const std::string& text, const LiveEngine::Status& status) {
+  const viz::Work step = work_of(status);
+  return step.active() ? fmt::format("{} ({})", text, step.text) : text;
+}
+
+}  // namespace
 
 const viz::Frame& Session::frame() {
   refresh();
@@ -132,12 +162,16 @@ void Session::fill_work() {
   frame_.work = {};
   if (job_) {
     frame_.work = job_->state();
+    frame_.work.text = with_step(frame_.work.text, open_->status());
   } else if (next_) {
-    const int done = next_->run->num_steps();
+    const LiveEngine::Status& status = next_->run->status();
+    const float done = static_cast<float>(next_->run->num_steps()) + status.step_done;
     frame_.work = {
-        .text = next_->text,
-        .fraction = next_->steps > 1 ? static_cast<float>(done) / static_cast<float>(next_->steps) : -1.0F,
+        .text = with_step(next_->text, status),
+        .fraction = next_->steps > 0 && status.step ? done / static_cast<float>(next_->steps) : -1.0F,
         .can_cancel = true};
+  } else {
+    frame_.work = work_of(open_->status());
   }
 }
 
@@ -151,6 +185,9 @@ std::string Session::status_text() const {
   if (!status.error.empty()) return status.error;
   if (!message_.empty()) return message_;
   if (!file_error_.empty()) return file_error_;
+  if (status.cancelled)
+    return "the step was cancelled: nothing of it is recorded, and \xE2\x86\x92 computes it from its "
+           "beginning";
   if (!open_->store()) return "loading the model";
   return status.note.empty() ? open_->store()->note() : status.note;
 }

@@ -157,17 +157,17 @@ void Session::show_run(const Scenario& wanted, const std::string& name, int step
                   .arrival = Arrival::of_stop});
   }
   subject.kind = FileKind::tensor_case;
-  start_job(
-      text,
-      [this, subject = std::move(subject), text, choice = choice_](Job::Control&) mutable -> Job::Finish {
-        subject.store =
-            open_store(subject.scenario.recorded, choice, subject.scenario.engine, subject.scenario.name);
-        return [this, subject = std::move(subject), text] {
-          begin({.run = std::make_unique<OpenRun>(subject, choice_, changed_),
-                 .text = text,
-                 .arrival = Arrival::of_stop});
-        };
-      });
+  start_job(text,
+            [this, subject = std::move(subject), text,
+             choice = choice_](Job::Control& control) mutable -> Job::Finish {
+              subject.store = open_store(subject.scenario.recorded, choice, subject.scenario.engine,
+                                         subject.scenario.name, control.stop_token());
+              return [this, subject = std::move(subject), text] {
+                begin({.run = std::make_unique<OpenRun>(subject, choice_, changed_),
+                       .text = text,
+                       .arrival = Arrival::of_stop});
+              };
+            });
 }
 
 Standing Session::standing(const viz::ViewState& view) {

@@ -32,18 +32,19 @@ void Session::look_at_file() {
 
 void Session::read_again() {
   const std::string path = file_subject_.link.path.string();
-  start_job("reading again: " + file_subject_.link.path.filename().string(),
-            [this, path, choice = choice_, sets = file_subject_.overrides](Job::Control&) -> Job::Finish {
-              try {
-                Subject fresh = open_subject(path, choice, sets);
-                return [this, fresh = std::move(fresh)] { written_again(fresh); };
-              } catch (const InputError& error) {
-                return [this, why = std::string(error.what())] {
-                  message_.clear();
-                  file_error_ = why;
-                };
-              }
-            });
+  start_job(
+      "reading again: " + file_subject_.link.path.filename().string(),
+      [this, path, choice = choice_, sets = file_subject_.overrides](Job::Control& control) -> Job::Finish {
+        try {
+          Subject fresh = open_subject(path, choice, sets, control.stop_token());
+          return [this, fresh = std::move(fresh)] { written_again(fresh); };
+        } catch (const InputError& error) {
+          return [this, why = std::string(error.what())] {
+            message_.clear();
+            file_error_ = why;
+          };
+        }
+      });
 }
 
 void Session::written_again(const Subject& fresh) {

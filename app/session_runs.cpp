@@ -12,8 +12,7 @@ namespace {
 
 /// Has step `index` made and waits for it; false when there will be none, or the job is cancelled.
 bool reach(LiveEngine& engine, int index, const Job::Control& control) {
-  engine.run_to(index + 1);
-  return engine.wait_steps(index + 1, [&] { return control.stopped(); });
+  return engine.make_steps(index + 1, [&] { return control.stopped(); });
 }
 
 }  // namespace
@@ -40,6 +39,13 @@ void Session::cancel() {
   next_.reset();
   waiting_move_.reset();
   if (live()) open_->engine()->halt();
+}
+
+/// What the user cancels is not finished either.
+void Session::stop_working() {
+  cancel();
+  if (live()) open_->engine()->cancel();
+  if (setting_out()) lesson_->fail("cancelled on the way to this stop");
 }
 
 void Session::find(std::vector<trace::Condition> conditions, int by, std::string text, bool to_the_end) {

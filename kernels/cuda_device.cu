@@ -39,6 +39,7 @@ class CudaGraph final : public Graph {
   }
   ~CudaGraph() override { cudaGraphExecDestroy(executable_); }
   void replay() override {
+    context_.throw_if_stopped();
     cuda_check(cudaGraphLaunch(executable_, static_cast<cudaStream_t>(context_.stream)), "cudaGraphLaunch");
     if (context_.log) context_.log->insert(context_.log->end(), launches_.begin(), launches_.end());
   }
@@ -169,6 +170,7 @@ class CudaDevice final : public Device {
 void CudaDevice::matmul(const MatmulParams& p) {
   ATTN_CHECK(p.m >= 0 && p.n >= 0 && p.k > 0, "matmul: m {}, n {}, k {}", p.m, p.n, p.k);
   if (p.m == 0 || p.n == 0) return;
+  context_.throw_if_stopped();
   LaunchRecord record;
   record.kernel = "matmul";
   const auto m = static_cast<std::uint64_t>(p.m), n = static_cast<std::uint64_t>(p.n),

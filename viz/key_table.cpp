@@ -72,7 +72,7 @@ constexpr KeyBinding kTable[] = {
      "",
      "",
      "Cancel the work at hand",
-     "stops searching, exporting or loading",
+     "stops a step, a search or an opening (Esc)",
      Menu::run,
      false},
     // Go
@@ -135,8 +135,8 @@ constexpr KeyBinding kTable[] = {
     {go_to_bookmark, 7, ctrl('8'), "", "", "", "", "", Menu::none, false},
     {go_to_bookmark, 8, ctrl('9'), "", "", "", "", "", Menu::none, false},
     {tenth_bookmark, 9, ctrl('0'), "", "", "", "", "", Menu::none, false},
-    {unselect, 0, plain(kEscape), "", "", "Esc", "Close, restore, unselect", "box, panel alone, selection",
-     Menu::go, true},
+    {unselect, 0, plain(kEscape), "", "", "Esc", "Cancel, close, restore, unselect",
+     "long work, box, panel alone, selection", Menu::go, true},
     // View
     {present,
      0,

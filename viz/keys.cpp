@@ -241,6 +241,10 @@ void run_key(KeyAction action, int argument, const Frame& frame, const Selection
       }
       return;
     case KeyAction::unselect:
+      if (frame.work.can_cancel) {
+        push(commands, Command::Kind::cancel);
+        return;
+      }
       if (closed_something(view)) return;
       break;
     default:

@@ -273,9 +273,13 @@ std::uint32_t* AttentionPaths::tickets(int count) {
   const std::size_t bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(count);
   if (bytes > tickets_.bytes()) {
     tickets_ = Buffer(device_, bytes, "attention tickets");
-    device_.fill(tickets_.as<>(), 0, bytes);
+    reset_tickets();
   }
   return tickets_.as<std::uint32_t>();
+}
+
+void AttentionPaths::reset_tickets() {
+  if (tickets_) device_.fill(tickets_.as<>(), 0, tickets_.bytes());
 }
 
 void AttentionPaths::decode(const void* q, const Keys& keys, StageLog& log) {

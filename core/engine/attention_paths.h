@@ -62,6 +62,8 @@ class AttentionPaths {
   void begin(const trace::StepRecord& step, const StaticInputs& inputs);
   /// Stores k and v, then attends along step.path. Valid until the next forward().
   AttentionOutput forward(int layer, const QkvView& qkv, const KvLayer& cache, StageLog& log);
+  /// After a launch that was stopped half way.
+  void reset_tickets();
 
  private:
   struct Keys {

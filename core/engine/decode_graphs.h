@@ -40,6 +40,8 @@ class DecodeGraphs {
   /// either way; after a replay also shapes, launches and layers, and, without cache operations, path and
   /// stored.
   bool replay(trace::StepRecord& record, StageLog& log);
+  /// After a replay that was stopped half way.
+  void reset_tickets() { paths_.reset_tickets(); }
   /// Holds the hidden states of the last replay, for the LM head.
   Transformer& transformer() { return *transformer_; }
 

@@ -82,6 +82,7 @@ struct Engine::State {
   TokenText token_text;
   StepLog log;
   Scheduler scheduler;
+  std::optional<Schedule> at_hand;  // of the step that is computed; still there when it was stopped
   std::unique_ptr<ModelRunner> runner;
   std::deque<Pending> pending;  // by at_step, then by id
   int next_id = 0;
@@ -114,6 +115,12 @@ void Engine::record_logits(bool on) {
   if (state_->runner) state_->runner->record_logits(on);
 }
 
+void Engine::watch(StepWatch watch) {
+  if (state_->runner) state_->runner->watch(std::move(watch));
+}
+
+int Engine::next_entry() const { return state_->steps_run + (state_->at_hand ? 1 : 0); }
+
 bool Engine::has_work() const {
   const bool warmup_due = state_->config.warmup && !state_->warmed_up;
   return warmup_due || !state_->pending.empty() || !state_->scheduler.is_finished();
@@ -123,8 +130,11 @@ std::shared_ptr<const StepRecord> Engine::step() {
   ATTN_CHECK(has_work(), "step() without work");
   State& s = *state_;
   if (s.config.warmup && !s.warmed_up) return s.warm_up();
-  s.admit_due_requests();
-  const Schedule schedule = s.scheduler.schedule();
+  if (!s.at_hand) {
+    s.admit_due_requests();
+    s.at_hand = s.scheduler.schedule();
+  }
+  const Schedule& schedule = *s.at_hand;
   const auto record = s.open_record(schedule.is_prefill ? StepKind::prefill : StepKind::decode);
   const std::vector<SequencePtr> alive = s.in_record_order(schedule.seqs);
   record->num_scheduled = static_cast<int>(schedule.seqs.size());
@@ -135,6 +145,7 @@ std::shared_ptr<const StepRecord> Engine::step() {
   for (const trace::Sampled& sampled : record->sampled) token_ids.push_back(sampled.token_id);
   s.scheduler.postprocess(schedule, token_ids);
   for (const SequencePtr& seq : alive) record->seqs_after.push_back(snapshot(*seq));
+  s.at_hand.reset();
   s.close(*record);
   return record;
 }

@@ -10,6 +10,7 @@
 
 #include "core/engine/config.h"
 #include "core/engine/sampling_params.h"
+#include "core/engine/step_at.h"
 #include "core/trace/step_record.h"
 #include "kernels/device.h"
 
@@ -41,10 +42,15 @@ class Engine {
   /// of the step it would have entered, and never disturbs the others.
   int add_request(Request request);
   bool has_work() const;
+  /// at_step of a request that comes into the next step that is not scheduled yet.
+  int next_entry() const;
   /// Whether steps record the best logits of each row, which brings all of them to the host: on unless said
   /// otherwise. The tokens are the same.
   void record_logits(bool on);
-  /// Runs one step and returns its record. PRECOND: has_work().
+  /// Told what a step is at while it is computed.
+  void watch(StepWatch watch);
+  /// Runs one step and returns its record. Throws Stopped when the device was told to stop: nothing of the
+  /// step is recorded then, and the next call runs the same one from its beginning. PRECOND: has_work().
   std::shared_ptr<const trace::StepRecord> step();
 
   const EngineConfig& config() const;

@@ -73,7 +73,14 @@ void ModelRunner::allocate_kv_cache() {
   } catch (const DeviceError& error) {
     fail(error.what());
   }
-  if (config_.cuda_graphs) graphs_ = std::make_unique<DecodeGraphs>(device_, transformer_, config_, cache());
+  if (!config_.cuda_graphs) return;
+  try {
+    graphs_ = std::make_unique<DecodeGraphs>(device_, transformer_, config_, cache());
+  } catch (const Stopped&) {  // as if this had not been called
+    k_cache_.clear();
+    v_cache_.clear();
+    throw;
+  }
 }
 
 std::vector<KvLayer> ModelRunner::cache() const {
@@ -86,7 +93,26 @@ std::vector<KvLayer> ModelRunner::cache() const {
 
 std::vector<trace::Sampled> ModelRunner::run(const std::vector<SequencePtr>& seqs,
                                              trace::StepRecord& record) {
-  StageLog log(device_, record);
+  StepAt at{.kind = record.kind,
+            .num_tokens = static_cast<int>(record.input_ids.size()),
+            .num_layers = transformer_.config().num_hidden_layers};
+  StageLog log(device_, record, [&](Stage stage, int layer) {
+    if (!watch_) return;
+    at.stage = stage;
+    at.layer = layer;
+    watch_(at);
+  });
+  try {
+    return forward(seqs, record, log);
+  } catch (const Stopped&) {
+    paths_.reset_tickets();
+    if (graphs_) graphs_->reset_tickets();
+    throw;
+  }
+}
+
+std::vector<trace::Sampled> ModelRunner::forward(const std::vector<SequencePtr>& seqs,
+                                                 trace::StepRecord& record, StageLog& log) {
   const ModelConfig& model = transformer_.config();
   log.enter(Stage::prepare);
   note_inputs(record, log);

@@ -7,6 +7,7 @@
 
 #include "core/engine/decode_graphs.h"
 #include "core/engine/sequence.h"
+#include "core/engine/step_at.h"
 
 namespace attn {
 
@@ -23,11 +24,17 @@ class ModelRunner {
   /// Whether samples carry their best logits. Off, logits stay on the device, and only token ids come back.
   void record_logits(bool on) { record_logits_ = on; }
 
+  /// Told what a step is at; null: nobody.
+  void watch(StepWatch watch) { watch_ = std::move(watch); }
+
   /// `record` has kind, path and the prepare_* arrays; shapes, launches and layers are added to it. Returns
   /// one sample per sequence (also for an unfinished chunk) with its best logits; text is left empty.
+  /// Throws Stopped when the device was told to stop: the same step can then be run again.
   std::vector<trace::Sampled> run(const std::vector<SequencePtr>& seqs, trace::StepRecord& record);
 
  private:
+  std::vector<trace::Sampled> forward(const std::vector<SequencePtr>& seqs, trace::StepRecord& record,
+                                      StageLog& log);
   void note_inputs(const trace::StepRecord& record, StageLog& log) const;
   void run_eagerly(trace::StepRecord& record, StageLog& log);
   std::vector<KvLayer> cache() const;  // per layer; null before the pool exists
@@ -41,6 +48,7 @@ class ModelRunner {
   EngineConfig config_;
   AttentionPaths paths_;
   bool record_logits_ = true;
+  StepWatch watch_;
   std::vector<Buffer> k_cache_;  // per layer, T [num_blocks, block_size, Hkv, D]
   std::vector<Buffer> v_cache_;
   std::unique_ptr<DecodeGraphs> graphs_;  // null: every step runs eagerly

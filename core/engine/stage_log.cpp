@@ -4,8 +4,11 @@
 
 namespace attn {
 
-StageLog::StageLog(Device& device, trace::StepRecord& record)
-    : device_(device), record_(record), outer_(std::exchange(device.context().log, &launches_)) {}
+StageLog::StageLog(Device& device, trace::StepRecord& record, Watch watch)
+    : device_(device),
+      record_(record),
+      watch_(std::move(watch)),
+      outer_(std::exchange(device.context().log, &launches_)) {}
 
 StageLog::~StageLog() {
   flush();
@@ -16,6 +19,8 @@ void StageLog::enter(trace::Stage stage, int layer) {
   flush();
   stage_ = stage;
   layer_ = layer;
+  if (watch_) watch_(stage, layer);
+  device_.context().throw_if_stopped();
 }
 
 void StageLog::shape(std::string_view name, std::string_view dtype, std::vector<std::int64_t> shape,

@@ -2,6 +2,7 @@
 // tensors have.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,9 @@ namespace attn {
 /// Lives for one forward; collects the device's launches while it does.
 class StageLog {
  public:
-  StageLog(Device& device, trace::StepRecord& record);
+  /// Called with every stage that is entered.
+  using Watch = std::function<void(trace::Stage stage, int layer)>;
+  StageLog(Device& device, trace::StepRecord& record, Watch watch = {});
   ~StageLog();
   StageLog(const StageLog&) = delete;
   StageLog& operator=(const StageLog&) = delete;
@@ -29,6 +32,7 @@ class StageLog {
 
   Device& device_;
   trace::StepRecord& record_;
+  const Watch watch_;
   trace::Stage stage_ = trace::Stage::prepare;
   int layer_ = -1;
   std::vector<LaunchRecord> launches_;

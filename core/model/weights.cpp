@@ -79,6 +79,7 @@ class Loader {
   }
 
   void upload(const TensorView& view, std::byte* to) {
+    device_.context().throw_if_stopped();
     if (float_dtype(view.dtype) == dtype_) {
       device_.upload(to, view.data.data(), view.data.size());
       return;

@@ -66,6 +66,7 @@ void launch_kernel(LaunchContext& context, LaunchRecord record, void (*kernel)(K
     if (context.log) context.log->push_back(std::move(record));
     return;
   }
+  context.throw_if_stopped();
   auto stream = static_cast<cudaStream_t>(context.stream);
   if (record.shared_bytes > 48U * 1024U) {
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -1,9 +1,12 @@
 // What a launcher gets besides its params, and what it leaves behind.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,18 @@ struct DeviceTraits {
   bool wgmma = false;        // Hopper's warpgroup products: compute capability 9.0 and a build for sm_90a
 };
 
+/// Thrown where work would go on that nobody wants any more: of the launch at hand anything may be missing.
+class Stopped : public std::runtime_error {
+ public:
+  Stopped() : std::runtime_error("the work was cancelled") {}
+};
+
+/// How far the launch at hand is, for another thread to read. On the emulator only.
+struct BlocksBegun {
+  std::atomic<std::uint64_t> begun = 0;
+  std::atomic<std::uint64_t> all = 0;
+};
+
 /// Passed to every launcher. `log` may be null. `stream` is a cudaStream_t on CUDA, unused on simt.
 /// `executor` belongs to the backend (the emulator's state), null on CUDA.
 struct LaunchContext {
@@ -42,6 +57,12 @@ struct LaunchContext {
   std::vector<LaunchRecord>* log = nullptr;
   DeviceTraits traits;
   bool record_only = false;  // launchers check, plan and log as ever, and no kernel runs: nothing is read
+  std::stop_token stop;      // once it says so nothing begins any more: no launch, no block of the emulator
+  BlocksBegun* blocks = nullptr;  // told as launches go on
+
+  void throw_if_stopped() const {
+    if (stop.stop_requested()) throw Stopped();
+  }
 };
 
 }  // namespace attn

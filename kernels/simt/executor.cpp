@@ -57,7 +57,7 @@ Executor::Executor(const SimtOptions& options, GuardedMemory& memory)
   }
 }
 
-void Executor::run(const LaunchRecord& record, const KernelCall& call) {
+void Executor::run(const LaunchContext& context, const LaunchRecord& record, const KernelCall& call) {
   require_legal(record);
   const Launch launch{record.kernel, record.grid,
                       record.block,  record.shared_bytes,
@@ -71,7 +71,13 @@ void Executor::run(const LaunchRecord& record, const KernelCall& call) {
     if (options_.order == SimtOrder::shuffled)
       RandomOrder(options_.seed, ~blocks).shuffle(order.data(), blocks);
   }
+  if (context.blocks) {
+    context.blocks->begun = 0;
+    context.blocks->all = blocks;
+  }
   pool_.run(blocks, [&](int worker, std::uint64_t item) {
+    context.throw_if_stopped();
+    if (context.blocks) context.blocks->begun.store(item, std::memory_order_relaxed);
     runners_[static_cast<std::size_t>(worker)]->run(launch, order.empty() ? item : order[item]);
   });
   check_all_buffers(record.kernel);
@@ -104,7 +110,7 @@ void launch(LaunchContext& context, LaunchRecord record, const KernelCall& call)
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
-  executor.run(record, call);
+  executor.run(context, record, call);
   if (context.timing) {
     record.ms = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
   }

@@ -20,7 +20,8 @@ class Executor {
   Executor(const SimtOptions& options, GuardedMemory& memory);
 
   /// Throws DeviceError for a launch that CUDA would refuse and for faults; what a kernel throws passes.
-  void run(const LaunchRecord& record, const KernelCall& call);
+  /// Between blocks `context` is asked whether to go on.
+  void run(const LaunchContext& context, const LaunchRecord& record, const KernelCall& call);
 
   /// While this is set, launches are added to the graph instead of run; null ends that.
   void capture_into(SimtGraph* graph) { capture_ = graph; }

@@ -40,7 +40,8 @@ void multiply_rows(const float* x, const float* w, int k, int columns, float* y,
 }
 
 /// y[:, begin .. begin+columns) = x * w[begin .. begin+columns, :]^T; y has n columns.
-void multiply_columns(const MatmulParams& p, int begin, int columns, const float* x, float* y) {
+void multiply_columns(const LaunchContext& context, const MatmulParams& p, int begin, int columns,
+                      const float* x, float* y) {
   const std::size_t row = static_cast<std::size_t>(p.k);
   std::vector<float> storage;
   const auto* w =
@@ -48,6 +49,7 @@ void multiply_columns(const MatmulParams& p, int begin, int columns, const float
   const float* w_floats = as_floats(p.dtype, w, static_cast<std::size_t>(columns) * row, storage);
   std::vector<float> padded_x, padded_y;
   for (int top = 0; top < p.m; top += kMatmulRows) {
+    context.throw_if_stopped();
     const int rows = std::min(kMatmulRows, p.m - top);
     const float* x_rows = x + static_cast<std::size_t>(top) * row;
     float* y_rows = y + static_cast<std::size_t>(top) * static_cast<std::size_t>(p.n) + begin;
@@ -148,7 +150,7 @@ void SimtDevice::multiply(const MatmulParams& p) {
   const auto chunks = static_cast<std::uint64_t>((p.n + kMatmulColumns - 1) / kMatmulColumns);
   executor_.pool().run(chunks, [&](int, std::uint64_t chunk) {
     const int first = static_cast<int>(chunk) * kMatmulColumns;
-    multiply_columns(p, first, std::min(kMatmulColumns, p.n - first), x, y);
+    multiply_columns(context_, p, first, std::min(kMatmulColumns, p.n - first), x, y);
   });
   if (!y_is_float) {
     std::transform(y_storage.begin(), y_storage.end(), static_cast<std::uint16_t*>(p.y),

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "commands_sent.h"
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/keys.h"
@@ -199,6 +200,24 @@ TEST(Keys, NoTwoCollideAndEachIsExplained) {
     EXPECT_TRUE(key.menu == Menu::none || key.label.empty() == (c.key == 0 && key.typed.empty()))
         << key.title;
   }
+}
+
+TEST(Keys, EscapeCancelsLongWorkBeforeItClosesOrUnselects) {
+  Sample s = sample::prefill();
+  s.frame.work = {.text = "prefill of 4123 tokens: layer 2 of 4, attention", .can_cancel = true};
+  Headless screen(1600, 900);
+  screen.view.maximised = PanelId::pool;
+  screen.view.shell.overlay = Overlay::help;
+  screen.draw(s.frame);
+  screen.press(s.frame, ImGuiKey_Escape);
+  EXPECT_TRUE(screen.commands.empty()) << "what lies over the screen goes first";
+  screen.press(s.frame, ImGuiKey_Escape);
+  EXPECT_NE(only_command(screen.commands, Command::Kind::cancel), nullptr);
+  EXPECT_EQ(screen.view.maximised, PanelId::pool);
+  s.frame.work.can_cancel = false;
+  screen.press(s.frame, ImGuiKey_Escape);
+  EXPECT_TRUE(screen.commands.empty());
+  EXPECT_EQ(screen.view.maximised, PanelId::count_);
 }
 
 /// What a key must have done to be worth a place in the table.

@@ -120,7 +120,8 @@ void draw_caption(Ui& ui, const Rect& whole) {
   if (work.can_cancel) {
     const Rect cancel{body.right() - ui.px(90), rect.y + std::floor((rect.h - ui.px(34)) * 0.5F), ui.px(90),
                       ui.px(34)};
-    if (button(ui, "caption/cancel", cancel, "Cancel", "stop this work")) send(ui, Command::Kind::cancel);
+    if (button(ui, "caption/cancel", cancel, "Cancel", "stop this work (Esc)"))
+      send(ui, Command::Kind::cancel);
     body.w -= cancel.w + ui.px(12);
   }
   // The longest that its lines hold; the tooltip has it all.

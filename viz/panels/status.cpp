@@ -85,7 +85,8 @@ void draw_work(Ui& ui, const Rect& bar) {
   float x = bar.x;
   if (work.can_cancel) {
     const Rect cancel{x, bar.y + ui.px(2), ui.px(64), bar.h - ui.px(4)};
-    if (button(ui, "status/cancel", cancel, "Cancel", "stop this work")) send(ui, Command::Kind::cancel);
+    if (button(ui, "status/cancel", cancel, "Cancel", "stop this work (Esc)"))
+      send(ui, Command::Kind::cancel);
     x = cancel.right() + ui.px(10);
   }
   if (work.fraction >= 0.0F) {

@@ -194,6 +194,31 @@ TEST_F(BlockArrow, IsOfTheBlockThatIsMeant) {
   EXPECT_TRUE(arrows().empty());
 }
 
+TEST_F(BlockArrow, LeadsToNoBlockThatIsOutOfSight) {
+  const Sample s = sharing(6, 12);
+  draw(s);
+  screen.view.data.pool.zoom = 4;
+  int drawn = 0, hidden = 0;
+  for (const trace::SeqState& seq : s.step->seqs) {
+    screen.selection.seq = seq.id;
+    draw(s);
+    for (std::size_t i = 0; i < seq.block_table.size(); ++i) {
+      const std::string cell = fmt::format("tables/cell/{}/{}", seq.id, i);
+      if (!screen.marks.get(cell)) continue;
+      screen.hover(s.frame, cell);
+      draw(s);
+      const std::string id = std::to_string(seq.block_table[i]);
+      const bool seen = std::ranges::any_of(log.entries, [&](const TextLog::Entry& entry) {
+        return entry.panel == "pool" && entry.text == id && inside(entry.clip, entry.rect);
+      });
+      EXPECT_EQ(!arrows().empty(), seen) << seq.id << ", block " << id;
+      ++(seen ? drawn : hidden);
+    }
+  }
+  EXPECT_GT(drawn, 0);
+  EXPECT_GT(hidden, 0);
+}
+
 TEST_F(BlockArrow, StrikesNoText) {
   struct Case {
     Sample sample;

@@ -25,12 +25,6 @@ float gap_beside(const Ui& ui, int block, const Rect& card) {
   return 0.0F;
 }
 
-/// Below a fold a card is out of sight although it has a mark.
-bool folded_away(const Ui& ui, const Rect& card) {
-  const Mark* more = ui.marks.find("pool/cards/more");
-  return more != nullptr && card.bottom() > more->rect.y;
-}
-
 /// On from where the tables' part ends: along an edge of the panels, then between two rows of cards. Squares
 /// have a free edge above, where the id of the last one is not; others below, where their id is not. The last
 /// corner is the tip of the arrow, inside the card.
@@ -97,7 +91,7 @@ float arrow_gutter(const Ui& ui) { return std::round(ui.panel.right() - ui.px(kG
 void draw_block_arrow(Ui& ui, const Rect& screen, const ArrowStart& start) {
   if (start.way.empty() || ui.marks.find("pool") == nullptr) return;
   const auto card = ui.marks.get(fmt::format("pool/block/{}", start.block));
-  if (!card || folded_away(ui, card->rect)) return;
+  if (!card) return;
   const std::vector<ImVec2> way = whole_way(ui, start.way, start.block, card->rect);
   if (way.empty()) return;
   begin_front_layer(ui, screen);

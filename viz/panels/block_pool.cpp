@@ -240,9 +240,9 @@ void draw_content(Ui& ui, PoolLayout layout, const Rect& area) {
   else
     draw_cards(ui, layout, *now, first, end);
   answer_mouse(ui, layout, now, clip_area);
-  add_families(ui, layout, now, {clip_area});
   // It ends in the gap between two rows: below what rings the upper one, above what marks the lower one.
-  end_scroll(ui, layout.y + layout.content_h + (layout.detail == CardDetail::tile ? 0.0F : 1.0F), pitch);
+  const float low = layout.y + layout.content_h + (layout.detail == CardDetail::tile ? 0.0F : 1.0F);
+  add_families(ui, layout, now, {end_scroll(ui, low, pitch)});
 }
 
 }  // namespace

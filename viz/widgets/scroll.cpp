@@ -229,7 +229,7 @@ float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel) {
   return std::floor(ImGui::GetCursorScreenPos().y);
 }
 
-void end_scroll(Ui& ui, float bottom, float row_h) {
+Rect end_scroll(Ui& ui, float bottom, float row_h) {
   ScrollParts& all = ui.view.scroll_parts;
   ScrollPart& part = all.last();
   const ImVec2 at = ImGui::GetWindowPos();
@@ -264,6 +264,7 @@ void end_scroll(Ui& ui, float bottom, float row_h) {
   }
   ImGui::EndChild();
   enter_window(ui);
+  return {area.x, fold.top, area.w, fold.low - fold.top};
 }
 
 void follow_row(const Ui& ui, float row_h, float height, int index) {

@@ -56,8 +56,8 @@ void empty_note(Ui& ui, std::string_view text);
 float begin_scroll(Ui& ui, const char* id, const Rect& area, bool wheel = true);
 /// `bottom` is where the content ends, on the same axis as the y of begin_scroll. What is seen ends between
 /// two lines of text, or between two rows where all are `row_h` high, and below it stands how many more there
-/// are.
-void end_scroll(Ui& ui, float bottom, float row_h = 0.0F);
+/// are. Returns what is seen.
+Rect end_scroll(Ui& ui, float bottom, float row_h = 0.0F);
 /// Whether any of a row of a scrolling part is in sight. One that is not need not be drawn: it is counted
 /// here, as the `lines` of text that it would have been.
 bool row_in_sight(const Ui& ui, const Rect& row, int lines = 1);

@@ -151,21 +151,41 @@ TEST(Journey, EveryNumberOnScreenNamesItsSource) {
   // What a click does or a field holds is no number of the run.
   const auto is_control = [](const viz::Mark& mark) {
     static const std::vector<std::string> kControls = {
-        "header/",       "status/",     "transport/",    "menu/",        "tabs/", "requests/max_tokens",
-        "requests/temp", "tiles/size/", "tiles/rescale", "weights/scale"};
+        "header/",        "status/",        "transport/",
+        "menu/",          "tabs/",          "requests/max_tokens",
+        "requests/temp",  "tiles/size/",    "tiles/rescale",
+        "weights/scale",  "code/copy",      "code/below",
+        "compare/a/pick", "compare/b/pick", "compare/a/scale",
+        "compare/b/scale"};
     return std::any_of(kControls.begin(), kControls.end(),
                        [&](const std::string& prefix) { return mark.name.starts_with(prefix); });
   };
   std::set<std::string> unsourced;
-  for (const viz::StageView stage : {viz::StageView::weights, viz::StageView::tiles, viz::StageView::heads}) {
-    user.view.stage = stage;
-    for (const int index : {0, 1, 5}) {
-      user.send(Kind::seek, index);
-      for (const viz::Mark& mark : user.marks().all()) {
-        const bool number = std::any_of(mark.value.begin(), mark.value.end(),
-                                        [](unsigned char c) { return std::isdigit(c) != 0; });
-        if (number && mark.source.empty() && !is_control(mark))
-          unsourced.insert(mark.name + ": " + mark.value);
+  const auto look = [&] {
+    for (const viz::Mark& mark : user.marks().all()) {
+      const bool number = std::any_of(mark.value.begin(), mark.value.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+      if (number && mark.source.empty() && !is_control(mark)) unsourced.insert(mark.name + ": " + mark.value);
+    }
+  };
+  for (const viz::ScreenMode mode : {viz::ScreenMode::explore, viz::ScreenMode::present}) {
+    user.view.mode = mode;
+    for (int stage = 0; stage < viz::kNumStageViews; ++stage) {
+      user.view.stage = static_cast<viz::StageView>(stage);
+      for (const int index : {0, 1, 5}) {
+        user.send(Kind::seek, index);
+        viz::Command compare = testing::command_of(Kind::compare);
+        std::tie(compare.variant_a, compare.variant_b) =
+            trace::first_comparison(*user.frame().step, user.frame().manifest->model, user.frame().traits);
+        if (user.view.stage == viz::StageView::compare) user.send(compare);
+        for (int side = 0; side < viz::kNumSideViews; ++side) {
+          user.view.side = static_cast<viz::SideView>(side);
+          for (user.view.page = 0; user.view.page < 4; ++user.view.page) {
+            user.draw();
+            look();
+          }
+          user.view.page = 0;
+        }
       }
     }
   }

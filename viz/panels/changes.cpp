@@ -26,6 +26,8 @@ float heading(Ui& ui, const Rect& list, float y, const std::string& text, const 
   if (box.w > used)
     text_in(ui, FontRole::small, {box.x + used, box.y, box.w - used, box.h}, ui[Color::muted], note,
             Align::right);
+  mark(ui, "changes/heading/" + text.substr(0, text.find(' ')), box, note,
+       note.empty() ? "" : "bookkeeping, batch and pool of both steps");
   return box.bottom();
 }
 

@@ -25,8 +25,10 @@ struct CostColumn {
   }
 };
 
-void heading(Ui& ui, CostColumn& at, std::string_view text, std::string_view note) {
+void heading(Ui& ui, CostColumn& at, const char* name, std::string_view text, std::string_view note,
+             const char* source) {
   const Rect box = at.next(ui.px(24));
+  mark(ui, fmt::format("costs/heading/{}", name), box, std::string(note), source);
   const float used = text_in(ui, FontRole::strong, box, ui[Color::text], text, Align::left) + ui.px(10);
   if (box.w > used)
     text_in(ui, FontRole::small, {box.x + used, box.y, box.w - used, box.h}, ui[Color::muted], note,
@@ -212,15 +214,16 @@ void draw_gain(Ui& ui, CostColumn& at, const char* name, const char* label, std:
 
 void draw_kernel_list(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   if (costs.kernels.empty()) return;
-  heading(ui, at, fmt::format("Kernels of step {}", ui.frame.step->step),
-          fmt::format("{} launches", costs.total.launches));
+  heading(ui, at, "kernels", fmt::format("Kernels of step {}", ui.frame.step->step),
+          fmt::format("{} launches", costs.total.launches),
+          "LaunchRecord of every kernel launched, all layers");
   draw_kernels(ui, at, costs);
 }
 
 void draw_sums(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   const std::vector<PhaseLine> lines = phase_lines(ui.frame);
   if (lines.empty()) {
-    heading(ui, at, fmt::format("Step {}", ui.frame.step->step), "the run is not summed up yet");
+    heading(ui, at, "step", fmt::format("Step {}", ui.frame.step->step), "the run is not summed up yet", "");
     draw_facts(ui, at, step_facts(ui.frame, costs));
     at.y += ui.px(8);
     return;
@@ -228,10 +231,11 @@ void draw_sums(Ui& ui, CostColumn& at, const trace::StepCosts& costs) {
   draw_table(ui, at, lines, step_facts(ui.frame, costs));
   const CacheGain gain = cache_gain(ui.frame);
   if (!gain.known) return;
-  heading(ui, at, "What the cache saves",
+  heading(ui, at, "gain", "What the cache saves",
           fmt::format("{:.1f}\xC3\x97 fewer score dots",
                       static_cast<double>(gain.dots_uncached) /
-                          static_cast<double>(std::max<std::uint64_t>(1, gain.dots))));
+                          static_cast<double>(std::max<std::uint64_t>(1, gain.dots))),
+          "score dots of the run so far against every step computing its whole context again, by formula");
   draw_gain(ui, at, "gain_dots", "score dots per head", gain.dots, gain.dots_uncached);
   draw_gain(ui, at, "gain_rows", "token rows computed", gain.rows, gain.rows_uncached);
   at.y += ui.px(8);

@@ -269,6 +269,10 @@ Rect draw_title(Ui& ui, const Strip& strip, const ZoomAxes& axes, bool large) {
   const std::string_view shown =
       first_fitting(ui, FontRole::small, rest.w, {text, brief, ids ? "token ids" : ""});
   text_in(ui, FontRole::small, rest, ui[Color::muted], shown, Align::right);
+  const float shown_w = std::clamp(text_width(ui, FontRole::small, shown), 0.0F, std::max(0.0F, rest.w));
+  if (shown_w > 0.0F)
+    mark(ui, "strip/caption", {rest.right() - shown_w, rest.y, shown_w, rest.h}, text,
+         "cu_seqlens_q, cu_seqlens_k I32");
   return buttons;
 }
 

@@ -89,7 +89,7 @@ TEST(PoolRoom, TokensStandOnlyInSlotsAsHighAsTheirLetters) {
       screen.view.mode = mode;
       TextLog log;
       screen.view.text_log = &log;
-      for (const int blocks : {16, 24, 32, 48, 60, 70}) {
+      for (const int blocks : {16, 20, 24, 28, 32, 36, 40, 48, 54, 60, 70}) {
         const Sample s = shared_pool(blocks);
         screen.draw(s.frame);
         screen.draw(s.frame);

@@ -10,7 +10,6 @@
 #include "sample_frame.h"
 #include "viz/layout/timeline_layout.h"
 #include "viz/timeline_facts.h"
-#include "viz/widgets/text_log.h"
 
 namespace attn::viz {
 namespace {
@@ -128,21 +127,6 @@ TEST(Timeline, SelectedBlockShowsItsWritesAndReads) {
   const auto use = screen.marks.get("timeline/block");
   ASSERT_TRUE(use.has_value());
   EXPECT_EQ(use->value, "block 0: written in 1 and read in 6 of the steps shown");
-}
-
-TEST(Timeline, TheEventsThatOccurAreExplainedBehindTheLastStep) {
-  const Sample s = sample::prefill();
-  Headless screen(1600, 900);
-  TextLog log;
-  screen.view.text_log = &log;
-  screen.draw(s.frame);
-  const auto said = [&](const char* words) {
-    return std::ranges::any_of(log.entries, [&](const TextLog::Entry& entry) {
-      return entry.panel == "timeline" && entry.text == words && !entry.shortened && !entry.left_out;
-    });
-  };
-  for (const char* words : {"allocate", "prefix hit", "share", "preempt"}) EXPECT_TRUE(said(words)) << words;
-  EXPECT_FALSE(said("NaN read"));
 }
 
 TEST(Timeline, BookmarksStagesAndTilesAnswerClicks) {

@@ -8,8 +8,9 @@ namespace attn::viz {
 namespace {
 
 constexpr float kLowTimeline = 92.0F;
-constexpr float kWholeTimeline = 150.0F;  // with the stages of the current step and the pool
-constexpr float kPresentTimeline = 96.0F;
+constexpr float kLeastTimeline = 150.0F;  // with the stages of the current step and the pool
+constexpr float kWholeTimeline = 172.0F;  // ... and with what its signs mean
+constexpr float kWholeFrom = 700.0F;
 constexpr float kBatchPage = 430.0F;  // lower: packed batch and mask have a page each
 constexpr float kMemory = 240.0F;     // pool with cards that can be read, and free queue; tables besides
 
@@ -121,8 +122,8 @@ void Plan::explore() {
       one ? input_.maximised == PanelId::timeline : !wide && !compact && shown == Page::timeline;
   const bool below = !timeline_alone && (wide || compact || !low());
   frame(!below    ? 0.0F
-        : wide    ? std::clamp(h_ * 0.18F, kWholeTimeline, 260.0F)
-        : compact ? kWholeTimeline
+        : wide    ? std::clamp(h_ * 0.19F, kLeastTimeline, 260.0F)
+        : compact ? h_ >= kWholeFrom ? kWholeTimeline : kLeastTimeline
                   : kLowTimeline,
         true);
   lesson(inner_);  // above the banner, which comes and goes: what one turns in the lesson stays in place
@@ -176,7 +177,9 @@ void Plan::present() {
   const Page shown = beside ? Page::stage : pages[static_cast<std::size_t>(out_.page)];
   const bool one = input_.maximised != PanelId::count_;
   const bool timeline_alone = one ? input_.maximised == PanelId::timeline : shown == Page::timeline;
-  frame(!timeline_alone && h_ >= 440.0F ? kPresentTimeline : 0.0F, false);
+  // Three sequences with letters for the back row, their legend below; in low windows the stage comes first.
+  const float timeline_h = std::clamp(96.0F + (h_ - 480.0F) * 0.45F, 96.0F, 150.0F);
+  frame(!timeline_alone && h_ >= 440.0F ? timeline_h : 0.0F, false);
   caption(inner_);
   banner(inner_);
   if (beside) return present_beside();

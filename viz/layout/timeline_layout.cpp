@@ -11,6 +11,8 @@ float base_unit(const std::vector<int>& starts, float width, float unit_max) {
   return unit >= 4.0F ? std::floor(unit) : unit;  // whole pixels keep columns alike
 }
 
+constexpr float kHigh = 80.0F;  // at scale 1; from here on large letters have steps that fit them
+
 }  // namespace
 
 float TimelineLayout::left(int step) const {
@@ -54,6 +56,30 @@ TimelineLayout layout_timeline(const std::vector<int>& starts, const TimelineWin
   if (from == 0.0 || out.unit < 4.0F) return out;
   const float shift = std::round(out.x.front()) - out.x.front();  // edges on whole pixels
   for (float& edge : out.x) edge += shift;
+  return out;
+}
+
+TimelineStack stack_timeline(float height, bool present, bool block_selected) {
+  TimelineStack out;
+  if (present && height >= kHigh) out.steps = 22.0F;
+  out.steps = std::clamp(height - out.flags, 1.0F, out.steps);
+  out.gantt = std::max(0.0F, height - out.flags - out.steps - TimelineStack::kGap);
+  /// Of what the sequences leave, who keep `least`.
+  const auto take = [&](float& lane, float wanted, float least) {
+    if (out.gantt - wanted < least) return;
+    lane += wanted;
+    out.gantt -= wanted;
+  };
+  constexpr float kThin = 12.0F, kLanes = 24.0F, kLetters = 48.0F;
+  constexpr float kStages = 26.0F, kLegend = 15.0F;
+  constexpr float kPool = 12.0F + TimelineStack::kApart, kBlock = 12.0F + TimelineStack::kApart;
+  if (present) take(out.legend, kLegend, kThin);
+  take(out.stages, kStages, present ? kLetters : kLanes);
+  take(out.pool, kPool, present ? kLetters : kThin);
+  if (block_selected) take(out.block, kBlock, kThin);
+  if (!present) take(out.legend, kLegend, kThin);
+  if (!block_selected) take(out.block, kBlock, 1.5F * kLetters);  // it only invites
+  if (out.pool > 0.0F) take(out.pool, 10.0F, 2.0F * kLetters);
   return out;
 }
 

@@ -1,5 +1,5 @@
 // Where each engine step lies on the timeline: prefill wide, decode narrow. The whole recording fits until
-// somebody zooms; then a window of it is laid out. Pure, in pixels.
+// somebody zooms; then a window of it is laid out. Which lanes a height has room for. Pure, in pixels.
 #pragma once
 
 #include <vector>
@@ -36,5 +36,22 @@ TimelineLayout layout_timeline(const std::vector<int>& starts, const TimelineWin
                                float width, float unit_max);
 /// Zoom at which a decode step is about `unit` wide.
 float zoom_for(const std::vector<int>& starts, float width, float unit_max, float unit);
+
+/// Heights of the lanes from top to bottom, at scale 1; 0: left out.
+struct TimelineStack {
+  float flags = 14.0F;
+  float steps = 18.0F;
+  float stages = 0.0F;                   // of the current step
+  float gantt = 0.0F;                    // sequences
+  float block = 0.0F;                    // uses of the selected block
+  float pool = 0.0F;                     // occupancy
+  float legend = 0.0F;                   // of flags and of what sequences do
+  static constexpr float kGap = 4.0F;    // above the sequences
+  static constexpr float kApart = 2.0F;  // above block and pool, within their heights
+};
+
+/// By the height alone, so that no lane moves from step to step. Mode present has no stages before the
+/// sequences have their letters: it is read from afar.
+TimelineStack stack_timeline(float height, bool present, bool block_selected);
 
 }  // namespace attn::viz

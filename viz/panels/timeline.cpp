@@ -16,7 +16,6 @@ namespace {
 
 constexpr float kUnitMax = 44.0F;
 constexpr float kZoomStep = 1.5F;
-constexpr float kWithStages = 98.0F;  // px at scale 1: lanes that have one for stages
 
 double middle_of(const TimelineFacts& facts, int step) {
   const auto i = static_cast<std::size_t>(step);
@@ -236,39 +235,31 @@ void draw_playhead(const Ui& ui, const TimelineLanes& lanes) {
 /// From top to bottom: flags, steps, stages, sequences, block, pool, legend; what has no room is left out.
 TimelineLanes place_lanes(const Ui& ui, const TimelineFacts& facts, const TimelineLayout& layout,
                           const Rect& area, float x, float w) {
-  TimelineLanes lanes{facts, layout, area.x, {}, {}, {}, {}, {}, {}};
-  const float gap = ui.px(4);
-  float y = area.y;
-  lanes.flags = {x, y, w, ui.px(14)};
-  y = lanes.flags.bottom();
-  lanes.steps = {x, y, w, std::min(ui.px(22), std::max(1.0F, area.bottom() - y))};
-  y = lanes.steps.bottom();
-  if (area.h >= ui.px(kWithStages)) {
-    lanes.stages = {x, y, w, ui.px(26)};
-    y = lanes.stages.bottom();
-  }
-  float bottom = area.bottom();
-  if (area.h >= ui.px(80)) {
-    const float pool_h = area.h >= ui.px(160) ? ui.px(24) : ui.px(14);
-    lanes.pool = {x, bottom - pool_h, w, pool_h};
-    bottom = lanes.pool.y - ui.px(2);
-  }
-  // Without a selected block the lane only invites; it yields to the sequences where room is short.
-  if (area.h >= ui.px(ui.selection.block >= 0 ? 104 : 150)) {
-    lanes.block = {x, bottom - ui.px(12), w, ui.px(12)};
-    bottom = lanes.block.y - ui.px(2);
-  }
-  lanes.gantt = {x, y + gap, w, std::max(0.0F, bottom - y - gap)};
+  const TimelineStack stack =
+      stack_timeline(area.h / ui.scale, ui.view.mode == ScreenMode::present, ui.selection.block >= 0);
+  TimelineLanes lanes{facts, layout, area.x, {}, {}, {}, {}, {}, {}, {}};
+  float top = area.y, bottom = area.bottom();
+  const auto from_top = [&](float height) {
+    const Rect lane{x, top, w, ui.px(height)};
+    top = lane.bottom();
+    return lane;
+  };
+  const auto from_bottom = [&](float height, float apart) {
+    if (height <= 0.0F) return Rect{};
+    const float h = ui.px(height - apart);
+    const Rect lane{x, bottom - h, w, h};
+    bottom = lane.y - ui.px(apart);
+    return lane;
+  };
+  lanes.flags = from_top(stack.flags);
+  lanes.steps = from_top(stack.steps);
+  lanes.stages = stack.stages > 0.0F ? from_top(stack.stages) : Rect{};
+  top += ui.px(TimelineStack::kGap);
+  lanes.legend = from_bottom(stack.legend, 0.0F);
+  lanes.pool = from_bottom(stack.pool, TimelineStack::kApart);
+  lanes.block = from_bottom(stack.block, TimelineStack::kApart);
+  lanes.gantt = {x, top, w, std::max(0.0F, bottom - top)};
   return lanes;
-}
-
-/// Of a line for the flags' meaning; none where they are told `behind` the last step, in the room there, or
-/// where sequences need the height.
-float legend_height(const Ui& ui, const TimelineFacts& facts, float height, float behind) {
-  const float h = ui.px(16);
-  if (height >= ui.px(170)) return h;
-  const float lanes_h = ui.px(14 + 22 + 26 + 14 + 6) + static_cast<float>(facts.rows.size()) * ui.px(14);
-  return behind < ui.px(240) && height - h >= std::max(ui.px(kWithStages), lanes_h) ? h : 0.0F;
 }
 
 void draw_lanes(Ui& ui, const Rect& area) {
@@ -279,11 +270,8 @@ void draw_lanes(Ui& ui, const Rect& area) {
   const Rect lane{area.x + label_w, area.y, std::max(ui.px(40), area.w - label_w - tools_w), area.h};
   follow_cursor(view, ui.frame.index, lane, unit_max);
   const TimelineLayout layout = layout_timeline(view.facts.starts, view.window, lane.x, lane.w, unit_max);
-  const float behind = layout.right(layout.end - 1) + ui.px(24);  // flags of the last step may go beyond it
-  const float legend_h = legend_height(ui, view.facts, area.h, lane.right() - behind);
-  const TimelineLanes lanes =
-      place_lanes(ui, view.facts, layout, {area.x, area.y, area.w, area.h - legend_h}, lane.x, lane.w);
-  draw_flags(ui, lanes);
+  const TimelineLanes lanes = place_lanes(ui, view.facts, layout, area, lane.x, lane.w);
+  const bool hidden = draw_flags(ui, lanes);
   draw_steps(ui, lanes);
   draw_stage_lane(ui, lanes);
   if (lanes.gantt.h >= ui.px(4)) draw_gantt(ui, lanes);
@@ -291,12 +279,7 @@ void draw_lanes(Ui& ui, const Rect& area) {
   if (lanes.pool.h > 0.0F) draw_occupancy(ui, lanes);
   draw_loop(ui, lanes);
   draw_playhead(ui, lanes);
-  if (legend_h > 0.0F)
-    draw_flag_legend(ui, lanes, {lane.x, area.bottom() - legend_h, lane.w, legend_h}, true);
-  else
-    draw_flag_legend(ui, lanes,
-                     {behind, lanes.flags.y, lane.right() - behind, lanes.steps.bottom() - lanes.flags.y},
-                     false);
+  draw_legend(ui, lanes, hidden);
   scrub(ui, "##steps", {lane.x, lanes.flags.y, lane.w, lanes.steps.bottom() - lanes.flags.y}, lanes);
   scrub(ui, "##pool", lanes.pool, lanes);
   if (hold("##sequences", lanes.gantt)) drag_loop(ui, lanes, true);

@@ -65,17 +65,25 @@ void draw_stack(const Ui& ui, const Rect& column, const PhaseCounts& counts, int
     below += count;
     const float y0 = column.bottom() - height(below);
     const Rect part{column.x, y0, column.w, std::max(1.0F, y1 - y0)};
-    if (phase == SeqPhase::decode) fill(ui, part, ui[Color::stroke], 0.75F);
-    if (phase == SeqPhase::prefill) fill(ui, part, ui[Color::text], 0.8F);
-    if (phase == SeqPhase::preempted) fill(ui, part, ui[Color::error], 0.6F);
-    if (phase == SeqPhase::waiting) {
-      fill(ui, part, ui[Color::raised]);
-      fill(ui, {part.x, part.y, part.w, 1.0F}, ui[Color::stroke]);
-    }
+    draw_crowd_part(ui, part, phase);
   }
 }
 
 }  // namespace
+
+void draw_crowd_part(const Ui& ui, const Rect& part, SeqPhase phase) {
+  switch (phase) {
+    case SeqPhase::waiting:
+      fill(ui, part, ui[Color::raised]);
+      return fill(ui, {part.x, part.y, part.w, 1.0F}, ui[Color::stroke]);
+    case SeqPhase::prefill:
+      return fill(ui, part, ui[Color::text]);
+    case SeqPhase::decode:
+      return fill(ui, part, ui[Color::stroke]);
+    case SeqPhase::preempted:
+      return draw_phase(ui, part, phase, ui[Color::stroke], 0.0F, 1.0F);
+  }
+}
 
 void draw_crowd(Ui& ui, const TimelineLanes& lanes, const std::vector<int>& seqs) {
   const std::vector<PhaseCounts> counts = count_phases(lanes);
@@ -94,7 +102,10 @@ void draw_crowd(Ui& ui, const TimelineLanes& lanes, const std::vector<int>& seqs
     i = end;
   }
   const Rect label{area.x, area.y, 0.0F, std::min(area.h, font_pixels(FontRole::small) + ui.px(2))};
-  lane_label(ui, lanes, label, fmt::format("{} seqs", most), ui[Color::muted]);
+  const bool both = lanes.gantt.h >= 2.0F * label.h + ui.px(6);
+  lane_label(ui, lanes, label,
+             row && !both ? fmt::format("{} of {}", seq_letter(chosen), most) : fmt::format("{} seqs", most),
+             ui[Color::muted]);
   const char* source = "history: scheduled, waiting, preempted, finished";
   const auto words = [&](int step) {
     return fmt::format("step {}: {}", step_number(ui.frame, step),
@@ -108,10 +119,10 @@ void draw_crowd(Ui& ui, const TimelineLanes& lanes, const std::vector<int>& seqs
     tooltip(ui, words(at), source);
   if (!row) return;
   const Rect lane{area.x, area.bottom() + gap, area.w, row_h};
-  if (lanes.gantt.h >= 2.0F * label.h + ui.px(6))
+  if (both)
     lane_label(ui, lanes, {lane.x, lane.bottom() - label.h, 0.0F, label.h}, seq_letter(chosen),
                ui[Color::text]);
-  draw_seq_runs(ui, lanes, chosen, lane.y, lane.h, true);
+  draw_seq_runs(ui, lanes, chosen, lane.y, lane.h, 1.0F);
   mark(ui, fmt::format("timeline/seq/{}", chosen), lane, seq_words(chosen), source);
 }
 

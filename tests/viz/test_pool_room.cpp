@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -64,7 +65,7 @@ TEST(PoolRoom, ASquareWithRoomForADigitSaysHowManyShareIt) {
         if (!squares(screen)) continue;
         const Rect square = screen.marks.get("pool/block/5")->rect;
         const auto badge = screen.marks.get("pool/badge/5");
-        const bool room = square.w >= 12.0F * screen_scale(screen.view);
+        const bool room = square.w >= std::round(12.0F * screen_scale(screen.view));
         ASSERT_EQ(badge.has_value(), room) << blocks << " blocks at " << size.w << ": " << square.w << " px";
         ++(room ? written : too_small);
         if (!badge) continue;

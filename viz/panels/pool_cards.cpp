@@ -91,9 +91,12 @@ Rect hash_line(const Ui& ui, const PoolCard& card) {
   if (!card.block.hash) return {};
   const Rect bar = fill_bar(ui, card);
   const float id_middle = card.rect.y + ui.px(low(ui, card) ? 2 : 4) + ui.px(13) * 0.5F;
-  const float id_end = id_middle + kDigitInk * 0.5F * font_pixels(FontRole::mono);
+  float id_end = id_middle + kDigitInk * 0.5F * font_pixels(FontRole::mono);
+  if (card.shared())
+    id_end = std::max(id_end, card.rect.y + ui.px(low(ui, card) ? 13 : 15));  // the badge's end
   const float h = font_pixels(FontRole::mono_small);
-  if (bar.y - id_end < kDigitInk * h + ui.px(4) || hash_width(ui, card) > bar.w) return {};
+  if (bar.y - id_end < kDigitInk * h + ui.px(card.shared() ? 2 : 4) || hash_width(ui, card) > bar.w)
+    return {};
   return {bar.x, (id_end + bar.y - h) * 0.5F, hash_width(ui, card), h};
 }
 
@@ -130,7 +133,8 @@ void draw_heading(const Ui& ui, const PoolCard& card, bool bar_below) {
   const bool badge_first = glyphs_at_bar(ui, card);
   if (!badge_first) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (card.shared() && right - badge_width(ui, card) >= left - ui.px(2))
-    right = draw_badge(ui, card, right, box.y + (near ? ui.px(1) : 0.0F), box.h - (near ? ui.px(3) : 0.0F));
+    right = draw_badge(ui, card, right, box.y + (bar_below ? ui.px(1) : 0.0F),
+                       box.h - (bar_below ? ui.px(3) : 0.0F));
   if (badge_first && !bar_below) right = draw_glyphs(ui, card, left, right, box.y + ui.px(3), ui.px(7));
   if (card.block.hash && !(bar_below && hash_line(ui, card).w > 0.0F))
     draw_hash(ui, card, {left, box.y, right - left, box.h}, Align::right);

@@ -97,10 +97,10 @@ struct List {
 };
 
 /// A line of small text, wrapped.
-void draw_words(Ui& ui, List& list, const char* name, const std::string& text) {
+void draw_words(Ui& ui, List& list, const char* name, const std::string& text, const char* source) {
   const float h = wrapped_height(ui, FontRole::small, list.w, text);
   text_wrapped(ui, FontRole::small, {list.x, list.y, list.w, h}, ui[Color::muted], text);
-  mark(ui, fmt::format("roofline/{}", name), {list.x, list.y, list.w, h}, text);
+  mark(ui, fmt::format("roofline/{}", name), {list.x, list.y, list.w, h}, text, source);
   list.y += h + ui.px(4);
 }
 
@@ -121,7 +121,7 @@ void draw_levels(Ui& ui, const Roofline& r, List& list, bool bench) {
   const auto& levels = bench ? r.bench : r.here;
   if (levels.empty()) return;
   draw_heading(ui, r, list, bench);
-  if (bench) draw_words(ui, list, "nearest case", r.bench_name);
+  if (bench) draw_words(ui, list, "nearest case", r.bench_name, "attnscope bench");
   draw_row(ui, list.next(), list.columns, head_of(r, bench), FontRole::small, ui[Color::muted]);
   for (const RooflineLevel& level : levels) {
     const Rect box = list.next();
@@ -139,7 +139,7 @@ void draw_list(Ui& ui, const Roofline& r, const Rect& area, const Columns& colum
             begin_scroll(ui, "roofline/list", area),
             std::max(ui.px(20), font_pixels(FontRole::text) + ui.px(6))};
   draw_levels(ui, r, list, false);
-  if (!r.absent.empty()) draw_words(ui, list, "absent", r.absent);
+  if (!r.absent.empty()) draw_words(ui, list, "absent", r.absent, "what the launcher of that level can run");
   draw_levels(ui, r, list, true);
   end_scroll(ui, list.y);
 }

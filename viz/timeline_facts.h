@@ -11,6 +11,7 @@
 namespace attn::viz {
 
 enum class SeqPhase : unsigned char { waiting, prefill, decode, preempted };
+inline constexpr int kNumSeqPhases = 4;
 
 /// Steps [first, end) in which a sequence was in the same phase.
 struct SeqRun {

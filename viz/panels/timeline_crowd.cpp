@@ -12,12 +12,11 @@
 namespace attn::viz {
 namespace {
 
-constexpr int kPhases = 4;
 /// From the bottom of the stack to its top: who runs, then who waits.
-constexpr std::array<SeqPhase, kPhases> kStackOrder = {SeqPhase::decode, SeqPhase::prefill,
-                                                       SeqPhase::preempted, SeqPhase::waiting};
+constexpr std::array<SeqPhase, kNumSeqPhases> kStackOrder = {SeqPhase::decode, SeqPhase::prefill,
+                                                             SeqPhase::preempted, SeqPhase::waiting};
 
-using PhaseCounts = std::array<int, kPhases>;  // by SeqPhase
+using PhaseCounts = std::array<int, kNumSeqPhases>;  // by SeqPhase
 
 int& count_of(PhaseCounts& counts, SeqPhase phase) { return counts[static_cast<std::size_t>(phase)]; }
 int count_of(const PhaseCounts& counts, SeqPhase phase) { return counts[static_cast<std::size_t>(phase)]; }
@@ -36,7 +35,7 @@ std::vector<PhaseCounts> count_phases(const TimelineLanes& lanes) {
     }
   }
   for (std::size_t i = 1; i < counts.size(); ++i)
-    for (std::size_t p = 0; p < kPhases; ++p) counts[i][p] += counts[i - 1][p];
+    for (std::size_t p = 0; p < kNumSeqPhases; ++p) counts[i][p] += counts[i - 1][p];
   counts.pop_back();
   return counts;
 }

@@ -33,7 +33,7 @@ constexpr Flag kFlags[] = {{EventKind::poison, "!", "NaN read", "NaN", true},
                            {EventKind::admit, "\xE2\x86\x92", "admit", "admit", false},
                            {EventKind::hash, "#", "hash", "hash", false},
                            {EventKind::allocate, "+", "allocate", "alloc", false}};
-constexpr const char* kMore = "\xE2\x80\xA6";
+constexpr const char* kMoreFlags = "\xE2\x80\xA6";
 
 bool has(const StepSummary& step, EventKind kind) {
   return std::find(step.events.begin(), step.events.end(), kind) != step.events.end();
@@ -130,7 +130,7 @@ void FlagPen::write(int step) {
   if (all) return;
   hidden = true;
   if (room < 2) return dot(lanes.layout.left(step));
-  put(kMore, ui[Color::warning], pitch);
+  put(kMoreFlags, ui[Color::warning], pitch);
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ std::vector<FlagMeaning> flags_shown(const Ui& ui, const TimelineLanes& lanes) {
 std::string all_flags_text() {
   std::string text = "events:";
   for (const Flag& flag : kFlags) text += fmt::format("\n{}  {}", flag.glyph, flag.words);
-  return text + fmt::format("\n{}  more than there is room for", kMore);
+  return text + fmt::format("\n{}  more than there is room for", kMoreFlags);
 }
 
 bool draw_flags(Ui& ui, const TimelineLanes& lanes) {

@@ -10,17 +10,17 @@
 namespace attn::viz {
 namespace {
 
-constexpr int kPhases = 4;
-constexpr std::array<std::string_view, kPhases> kPhaseWords = {"waiting", "prefill", "decode", "preempted"};
+constexpr std::array<std::string_view, kNumSeqPhases> kPhaseWords = {"waiting", "prefill", "decode",
+                                                                     "preempted"};
 
 /// Of the steps on screen; the last entry: whether a sequence finished.
-std::array<bool, kPhases + 1> phases_shown(const TimelineLanes& lanes) {
-  std::array<bool, kPhases + 1> shown{};
+std::array<bool, kNumSeqPhases + 1> phases_shown(const TimelineLanes& lanes) {
+  std::array<bool, kNumSeqPhases + 1> shown{};
   for (const auto& [seq, runs] : lanes.facts.rows) {
     for (const SeqRun& run : runs) {
       if (run.end <= lanes.layout.first || run.first >= lanes.layout.end) continue;
       shown[static_cast<std::size_t>(run.phase)] = true;
-      shown[kPhases] |= run.finished && run.end <= lanes.layout.end;
+      shown[kNumSeqPhases] |= run.finished && run.end <= lanes.layout.end;
     }
   }
   return shown;
@@ -80,16 +80,16 @@ void draw_legend(Ui& ui, const TimelineLanes& lanes, bool hidden) {
   if (lanes.legend.h <= 0.0F) return;
   std::vector<FlagMeaning> flags = flags_shown(ui, lanes);
   if (hidden) flags.push_back({"\xE2\x80\xA6", "more", "more", ui[Color::warning]});
-  const std::array<bool, kPhases + 1> phases = phases_shown(lanes);
+  const std::array<bool, kNumSeqPhases + 1> phases = phases_shown(lanes);
   Line line{ui, lanes, rows_of(ui, lanes)};
   const auto run = [&](bool with_phases) {
     line.x = lanes.legend.x;
     for (const FlagMeaning& flag : flags) line.flag(flag);
     if (!flags.empty()) line.x += ui.px(8);
-    for (int p = 0; p < kPhases && with_phases; ++p) {
+    for (int p = 0; p < kNumSeqPhases && with_phases; ++p) {
       if (phases[static_cast<std::size_t>(p)]) line.phase(static_cast<SeqPhase>(p));
     }
-    if (with_phases && phases[kPhases] && line.rows.h > 0.0F) line.finished();
+    if (with_phases && phases[kNumSeqPhases] && line.rows.h > 0.0F) line.finished();
     return line.x <= lanes.legend.right();
   };
   // Shorter words, then none for the lanes, which tell themselves apart: letters are not guessed.

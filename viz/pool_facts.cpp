@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/trace/block_parent.h"
+#include "core/trace/launch_shape.h"
 #include "core/trace/names.h"
 #include "viz/lookup.h"
 
@@ -115,7 +116,7 @@ std::vector<bool> blocks_read(const trace::StepRecord& step) {
   const int block_size = std::max(1, step.config.block_size);
   for (std::size_t b = 0; b < step.seqs.size() && static_cast<int>(b) < step.num_scheduled; ++b) {
     if (b + 1 >= step.cu_seqlens_k.size()) break;
-    const int keys = step.cu_seqlens_k[b + 1] - step.cu_seqlens_k[b];
+    const int keys = trace::columns_seen(step, b);
     for (int k = 0; k < keys; k += block_size) {
       const int block = block_of(step.seqs[b], k, block_size);
       if (block >= 0 && static_cast<std::size_t>(block) < read.size())

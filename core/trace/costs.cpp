@@ -57,7 +57,7 @@ StepCosts step_costs(const StepRecord& step) {
   for (CostRow& row : costs.kernels)
     if (computes_scores(row)) row.score_dots = costs.score_dots;
   for (std::size_t b = 0; b < static_cast<std::size_t>(step.num_scheduled); ++b) {
-    costs.kv_rows_read += static_cast<std::uint64_t>(attended_columns(step, b));
+    costs.kv_rows_read += static_cast<std::uint64_t>(columns_seen(step, b));
   }
   return costs;
 }

@@ -46,6 +46,12 @@ int attended_columns(const StepRecord& step, std::size_t b) {
   return step.path == AttentionPath::decode_gather_padded ? step.max_seqlen_k : k_len(step, b);
 }
 
+int columns_seen(const StepRecord& step, std::size_t b) {
+  const int queries = q_len(step, b);  // the last one sees the most
+  return queries == 0 ? 0
+                      : visible_keys(launched_mask(step), queries - 1, queries, attended_columns(step, b));
+}
+
 std::int64_t visible_pairs(const StepRecord& step) {
   std::int64_t pairs = 0;
   for (std::size_t b = 0; b < static_cast<std::size_t>(step.num_scheduled); ++b) {

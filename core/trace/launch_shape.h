@@ -17,6 +17,8 @@ bool is_decode(AttentionPath path);    // one query per sequence
 MaskAlignment launched_mask(const StepRecord& step);
 /// Columns that attention goes over for sequence `b`: its keys, and the zero pads where they are attended.
 int attended_columns(const StepRecord& step, std::size_t b);
+/// Of these, what some query of `b` sees: under top_left no more than there are queries.
+int columns_seen(const StepRecord& step, std::size_t b);
 /// (query, key) pairs that the mask lets through, of one head and all sequences.
 std::int64_t visible_pairs(const StepRecord& step);
 

@@ -76,6 +76,14 @@ void check_attention(const char* op, const Params& p, int highest_level, std::si
   ATTN_CHECK(grid_z <= 65535, "{}: batch {} x {} heads is beyond the grid's 65535", op, p.batch, p.num_heads);
 }
 
+/// Of so many keys those that some query sees: hung from the top left, a sequence's queries see no more keys
+/// than they are, and kernels load no others.
+template <class Params>
+std::int64_t keys_seen(const Params& p, std::int64_t total_k) {
+  const std::int64_t queries = num_q_rows(p);
+  return p.mask == MaskAlignment::top_left && queries < total_k ? queries : total_k;
+}
+
 /// Data an attention launch must move: q, o, lse and the K and V rows of `total_k` keys, once each.
 template <class Params>
 std::uint64_t attention_bytes(const Params& p, std::int64_t total_k) {

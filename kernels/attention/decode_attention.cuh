@@ -104,12 +104,13 @@ inline void launch_decode_attention(const DecodeParams& p, LaunchContext& contex
   // sequence.
   const bool exact = p.total_k_hint > 0 && p.form != DecodeForm::dense_padded;
   const std::int64_t total_k = exact ? p.total_k_hint : std::int64_t{p.batch} * p.max_len;
+  const std::int64_t seen_k = keys_seen(p, total_k);
   if (plan.level == 1) {
-    launch_level1(p, total_k, total_k, context);
+    launch_level1(p, seen_k, seen_k, context);
   } else if (plan.level == 3) {
-    launch_decode_level3(p, plan, total_k, context);
+    launch_decode_level3(p, plan, seen_k, context);
   } else {
-    launch_decode_level2(p, plan, total_k, context);
+    launch_decode_level2(p, plan, seen_k, context);
   }
   launch_probe_weights(p, total_k, context);
 }

@@ -54,24 +54,25 @@ inline void launch_prefill_attention(const PrefillParams& p, LaunchContext& cont
   // Lengths live on the device; without hints the records count every query against the longest key length.
   const std::int64_t total_k = p.total_k_hint > 0 ? p.total_k_hint : std::int64_t{p.batch} * p.max_seqlen_k;
   const std::uint64_t pairs = p.pairs_hint > 0 ? p.pairs_hint : std::uint64_t{1} * p.total_q * p.max_seqlen_k;
+  const std::int64_t seen_k = keys_seen(p, total_k);
   const bool probed = p.probe.wanted();
   ATTN_CHECK(plan.level == 1 || plan.num_q_tiles <= 65535,
              "prefill_attention: max_seqlen_q {} is beyond the grid", p.max_seqlen_q);
   if (plan.level == 1) {
-    launch_level1(p, pairs, total_k, context);
+    launch_level1(p, pairs, seen_k, context);
   } else if (plan.level == 4) {
 #ifdef __CUDACC__
-    cuda_parts::prefill_attention_l4(p, plan, pairs, total_k, context);
+    cuda_parts::prefill_attention_l4(p, plan, pairs, seen_k, context);
 #endif
   } else if (plan.level == 3) {
-    launch_prefill_level3(p, plan, pairs, total_k, context);
+    launch_prefill_level3(p, plan, pairs, seen_k, context);
   } else {
     LaunchRecord record{kernel_name("prefill_l2_tiled_kernel", p.dtype, probed),
                         {static_cast<unsigned>(p.num_heads), static_cast<unsigned>(plan.num_q_tiles),
                          static_cast<unsigned>(p.batch)},
                         {kAttentionThreads, 1, 1},
                         PrefillShared::bytes(p.head_dim)};
-    record.bytes = attention_bytes(p, total_k);
+    record.bytes = attention_bytes(p, seen_k);
     record.flop = 4 * pairs * p.num_heads * p.head_dim;
     dispatch_dtype(p.dtype, [&](auto type) {
       using T = typename decltype(type)::type;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 
 #include "app/session.h"
@@ -23,18 +24,30 @@ using std::chrono::milliseconds;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr milliseconds kSoon{5000};  // a thread block of the emulator takes many times as long
+constexpr int kPromptTokens = 150;
 #else
 constexpr milliseconds kSoon{500};
+constexpr int kPromptTokens = 500;
 #endif
+constexpr int kPrompts = 6;
 
-/// The first step prefills so many tokens at once that the emulator needs seconds.
-Subject long_step() {
+std::string long_prompts(const std::string& more) {
   std::string requests;
-  for (int i = 0; i < 6; ++i)
-    requests += fmt::format("{}{{\"prompt_tokens\": 500, \"max_tokens\": 2}}", i == 0 ? "" : ", ");
+  for (int i = 0; i < kPrompts; ++i)
+    requests += fmt::format("{}{{\"prompt_tokens\": {}, \"max_tokens\": 2{}}}", i == 0 ? "" : ", ",
+                            kPromptTokens, more);
+  return requests;
+}
+
+Subject subject_of(const std::string& requests) {
   return testing::scenario_subject({"requests=[" + requests + "]", "engine.num_blocks=250",
                                     "engine.block_size=16", "engine.max_num_batched_tokens=3000"});
 }
+
+/// The first step prefills so many tokens at once that the emulator needs seconds.
+Subject long_step() { return subject_of(long_prompts("")); }
+
+const std::string kLongPrefill = fmt::format("prefill of {} tokens: layer ", kPrompts* kPromptTokens);
 
 class SessionStop : public ::testing::Test {
  protected:
@@ -65,7 +78,7 @@ class SessionStop : public ::testing::Test {
 };
 
 TEST_F(SessionStop, AStepThatTakesLongSaysWhatItIsAtAndHowMuchIsDone) {
-  ASSERT_TRUE(see_work("prefill of 3000 tokens: layer 1 of 4, "));
+  ASSERT_TRUE(see_work(kLongPrefill + "1 of 4, "));
   EXPECT_GE(since(begin_), milliseconds(300)) << "what is short does not flicker";
   EXPECT_TRUE(frame().work.can_cancel);
   EXPECT_TRUE(session_->working()) << "the window draws on";
@@ -99,23 +112,13 @@ TEST_F(SessionStop, AStepIsCancelledInTheMiddleOfALaunchAndComputedAnewWhenAsked
 }
 
 TEST_F(SessionStop, CancellingASearchCancelsTheStepThatItWaitsFor) {
-  Subject subject = testing::scenario_subject(
-      {"requests=[{\"prompt_tokens\": 8, \"max_tokens\": 2}" +
-           [] {
-             std::string later;
-             for (int i = 0; i < 6; ++i)
-               later += ", {\"prompt_tokens\": 500, \"max_tokens\": 2, \"at_step\": 1}";
-             return later;
-           }() +
-           "]",
-       "engine.num_blocks=250", "engine.block_size=16", "engine.max_num_batched_tokens=3000"});
-  open(subject);
+  open(subject_of("{\"prompt_tokens\": 8, \"max_tokens\": 2}, " + long_prompts(", \"at_step\": 1")));
   session_->wait_idle();
   ASSERT_EQ(frame().num_steps, 1);
   viz::Command search = testing::command_of(Kind::run_to, 1);
   search.condition = {.kind = trace::ConditionKind::preemption, .a = -1, .x = 0.0};
   session_->apply(viz::Commands{search}, view_);
-  ASSERT_TRUE(see_work("looking for: a sequence is preempted (prefill of 3000 tokens: layer"));
+  ASSERT_TRUE(see_work("looking for: a sequence is preempted (" + kLongPrefill));
   const Clock::time_point asked = Clock::now();
   send(Kind::cancel);
   ASSERT_TRUE(see([&](const viz::Frame&) { return !session_->working(); }));

@@ -136,6 +136,8 @@ TEST(TraceCompare, SwitchesReachTheKernel) {
   const auto top_left = inspector.compare(decode, 0, {}, {.mask = MaskAlignment::top_left});
   EXPECT_FLOAT_EQ(top_left->b.view->weight(0, 0, 0), 1.0F);
   EXPECT_TRUE(std::isnan(top_left->b.view->weight(0, 0, 1)));
+  EXPECT_EQ(top_left->b.flop, 4U * top_left->b.score_dots * 4 * 8) << "keys that nobody sees cost nothing";
+  EXPECT_LT(top_left->b.bytes, top_left->a.bytes);
   const auto naive = inspector.compare(decode, 0, {.level = 1}, {});
   EXPECT_EQ(naive->a.view->num_tiles, 1);
   EXPECT_NE(naive->a.launches.back().launch.kernel.find("l1"), std::string::npos);

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headless.h"
 #include "sample_frame.h"
 #include "viz/layout/pool_layout.h"
+#include "viz/pool_facts.h"
 #include "viz/theme.h"
 #include "viz/widgets/paint.h"
 #include "viz/widgets/text_log.h"
@@ -283,6 +285,51 @@ TEST(PoolCards, ARingIsNotTheBorderOfABlockInUse) {
     EXPECT_GE(drawn_in(top, theme_of(theme)[Color::warning]), 16) << "dashes";
     EXPECT_EQ(drawn_in(top, theme_of(theme)[Color::accent]), 0);
   }
+}
+
+TEST(PoolCards, TheWheelZooms) {
+  for (const int blocks : {60, 4096}) {
+    const Sample s = small_pool(blocks);
+    Headless screen(1600, 900);
+    screen.hover(s.frame, "pool/block/9");
+    const float before = screen.marks.get("pool/block/9")->rect.w;
+    ImGui::GetIO().MouseWheel = 1.0F;
+    screen.draw(s.frame);
+    screen.draw(s.frame);
+    const auto closer = screen.marks.get("pool/block/9");
+    ASSERT_TRUE(closer) << blocks;
+    EXPECT_GT(closer->rect.w, before) << blocks;
+  }
+}
+
+TEST(PoolCards, OnlyBlocksWithKeysThatAreSeenAreRead) {
+  Sample s = sample::make({.kind = trace::StepKind::decode,
+                           .path = trace::AttentionPath::decode_paged,
+                           .num_blocks = 16,
+                           .seqs = {{0, 10, 11, 10, 1, {5, 2, 9}}}});
+  EXPECT_EQ(std::ranges::count(blocks_read(*s.step), true), 3);
+  trace::StepRecord broken = *s.step;
+  broken.config.mask_alignment = MaskAlignment::top_left;
+  const std::vector<bool> read = blocks_read(broken);
+  EXPECT_EQ(std::ranges::count(read, true), 1);
+  EXPECT_TRUE(read[5]) << "key 0 lies there";
+}
+
+TEST(Requests, ManyAreCountedByTheirStatus) {
+  Sample s = sample::many(64, 64, 16, trace::StepKind::decode);
+  trace::StepRecord step = *s.step;
+  step.seqs_after = step.seqs;
+  for (trace::SeqState& seq : step.seqs_after) seq.status = trace::SeqStatus::running;
+  step.seqs_after[3].status = trace::SeqStatus::waiting;
+  step.seqs_after[4].status = step.seqs_after[5].status = trace::SeqStatus::finished;
+  s.frame.step = std::make_shared<trace::StepRecord>(step);
+  Headless screen(1600, 900);
+  TextLog log;
+  screen.view.text_log = &log;
+  screen.draw(s.frame);
+  EXPECT_TRUE(std::ranges::any_of(log.entries, [](const TextLog::Entry& entry) {
+    return entry.panel == "requests" && entry.text == "61 run, 1 wait, 2 done";
+  }));
 }
 
 }  // namespace

@@ -164,6 +164,9 @@ void draw_tiles(const Ui& ui, const PoolLayout& layout, const PoolNow& now, int 
     const Rect rect = layout.card(i);
     if (block_differs(ui.frame, now, i)) {
       const Rect corner = changed_corner(ui, layout, rect);
+      // Warning on a hue may be as light as the hue: a notch in the panel's colour sets it apart.
+      if (layout.card_w < ui.px(kTileAlone))
+        fill(ui, {corner.x, corner.y, corner.w + 1.0F, corner.h + 1.0F}, ui[Color::panel]);
       fill(ui, corner, ui[Color::warning]);
       if (counts && now.pool.blocks[static_cast<std::size_t>(i)].ref_count > 1)
         note_in_card(ui, fmt::format("pool/changed/{}", i), corner);

@@ -327,10 +327,13 @@ std::string caption_of(const Ui& ui, const std::vector<Request>& requests) {
   const std::string when =
       inside ? moment_text(ui.frame, ui.selection, ui.view.grain) + "  \xC2\xB7  " : std::string();
   if (requests.size() <= kWithTokens) return when + "prompt + generated";
-  const int alive = static_cast<int>(ui.frame.step->seqs.size());
-  const int running = ui.frame.step->num_scheduled;
-  return when + fmt::format("{} run, {} wait, {} done", running, alive - running,
-                            static_cast<int>(requests.size()) - alive);
+  const std::vector<trace::SeqState>& seqs = inside ? ui.frame.step->seqs : ui.frame.step->seqs_after;
+  const auto count = [&](trace::SeqStatus status) {
+    return static_cast<int>(std::ranges::count(seqs, status, &trace::SeqState::status));
+  };
+  const int running = count(trace::SeqStatus::running), waiting = count(trace::SeqStatus::waiting);
+  return when + fmt::format("{} run, {} wait, {} done", running, waiting,
+                            static_cast<int>(requests.size()) - running - waiting);
 }
 
 }  // namespace

@@ -287,6 +287,17 @@ TEST(PoolCards, ARingIsNotTheBorderOfABlockInUse) {
   }
 }
 
+TEST(PoolCards, FreeBlocksOfTheSmallestSquaresAreASurface) {
+  const Sample s = small_pool(4096);
+  Headless screen(1024, 640);
+  screen.draw(s.frame);
+  const auto surface = screen.marks.get("pool/surface");
+  ASSERT_TRUE(surface) << "where free blocks end cannot be seen";
+  const auto first = screen.marks.get("pool/block/0"), last = screen.marks.get("pool/block/4095");
+  EXPECT_TRUE(!first || inside(surface->rect, first->rect));
+  EXPECT_TRUE(!last || inside(surface->rect, last->rect));
+}
+
 TEST(PoolCards, TheWheelZooms) {
   for (const int blocks : {60, 4096}) {
     const Sample s = small_pool(blocks);

@@ -117,6 +117,13 @@ void draw_grid(const Ui& ui, const PoolLayout& layout, int first, int end) {
   const Rect last = layout.card(end - 1);
   const float right = layout.card(layout.columns - 1).right();
   const int in_last_row = (end - 1) % layout.columns + 1;
+  if (layout.gap <= 0.0F) {  // no room for lines: one surface, which ends where the blocks do
+    fill(ui, {a.x, a.y, right - a.x, last.y - a.y}, ui[Color::raised]);
+    fill(ui, {a.x, last.y, last.right() - a.x, last.h}, ui[Color::raised]);
+    const Rect all{a.x, a.y, right - a.x, last.bottom() - a.y};
+    dotted(ui, all, ui[Color::unwritten]);
+    return note_in_card(ui, "pool/surface", all);
+  }
   for (int c = 0; c <= layout.columns; ++c) {
     const float x = a.x + (layout.card_w + layout.gap) * static_cast<float>(c) - layout.gap;
     const float bottom = c <= in_last_row ? last.bottom() : last.y;

@@ -274,10 +274,8 @@ void draw_block_pool(Ui& ui, const Rect& rect) {
     layout = layout_of(ui, {area.x, area.y, area.w - ui.px(10), area.h}, blocks, block_size);
   draw_sum(ui, sum);
   draw_zoom(ui, title, layout);
-  const ImGuiIO& io = ImGui::GetIO();  // the cards are a window of their own within this one
-  const bool over =
-      ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) && area.contains(io.MousePos.x, io.MousePos.y);
-  if (over && io.MouseWheel != 0.0F && io.KeyCtrl == ui.view.scroll_parts.any())
+  const ImGuiIO& io = ImGui::GetIO();
+  if (mouse_over(area) && io.MouseWheel != 0.0F && io.KeyCtrl == ui.view.scroll_parts.any())
     zoom_by(ui, layout, io.MouseWheel > 0.0F ? 1 : -1);
   draw_content(ui, layout, area);
   if (legend_h > 0.0F) draw_pool_legend(ui, {area.x, ui.body.bottom() - legend_h, area.w, legend_h}, layout);

@@ -292,11 +292,8 @@ void draw_body(Ui& ui, const CodePlace& place, const Rect& body) {
   Rect rest = body;
   const float row_h = ui.px(17);
   const std::string_view meant = ui.view.hover.name;
-  // The text scrolls in a window of its own. What the mouse means there must not scroll away under it.
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const bool from_here =
-      ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) && body.contains(mouse.x, mouse.y);
-  const bool from_elsewhere = !meant.empty() && !from_here;
+  // What the mouse means in the text must not scroll away under it.
+  const bool from_elsewhere = !meant.empty() && !mouse_over(body);
   const Writer writer = from_elsewhere ? writer_of(ui.frame, place, meant) : Writer{};
   const std::vector<WatchValue> values = watched(ui, place);
   // As many as leave a dozen lines of code, or one in lower panels.

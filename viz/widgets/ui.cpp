@@ -143,6 +143,11 @@ Hit touch(const Ui& ui, const Rect& rect) {
   return {true, ImGui::IsMouseClicked(ImGuiMouseButton_Left)};
 }
 
+bool mouse_over(const Rect& part) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  return ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) && part.contains(mouse.x, mouse.y);
+}
+
 void tooltip(const Ui& ui, std::string_view value, std::string_view source) {
   if (value.empty() && source.empty()) return;
   ImGui::BeginTooltip();

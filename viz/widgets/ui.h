@@ -73,6 +73,8 @@ void enter_window(Ui& ui);
 
 /// Whether the mouse is over (the visible part of) a rectangle of this panel.
 Hit touch(const Ui& ui, const Rect& rect);
+/// The mouse is over a part of the panel at hand, whatever scrolls in it as a window of its own included.
+bool mouse_over(const Rect& part);
 void tooltip(const Ui& ui, std::string_view value, std::string_view source);
 /// Registers the visible part of a rectangle that is kept whole, and shows value and source while the mouse
 /// is over it.
